@@ -1,5 +1,5 @@
 /** An organization's settings: reading them, and what is stored (schemas/realm-settings.ts; records, RealmRecord). */
-import { type Refusal, refuse } from "../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../schemas/errors.ts";
 import { limits } from "../schemas/limits.ts";
 import {
   type NewRealmValues,
@@ -84,8 +84,4 @@ function readValue(name: string, row: RealmSetting, sent: unknown): unknown {
 
 function isWebAddress(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
-}
-
-function isRefusal(value: unknown): value is Refusal {
-  return typeof value === "object" && value !== null && "kind" in value && value.kind === "refused";
 }

@@ -155,6 +155,11 @@ export interface Refusal {
   readonly fields?: Readonly<Record<string, unknown>>;
 }
 
+/** Whether a result is a refusal: results of other kinds may be any value. */
+export function isRefusal(value: unknown): value is Refusal {
+  return typeof value === "object" && value !== null && "kind" in value && value.kind === "refused";
+}
+
 function refusal(code: ErrorCode, msg: string, fields?: Readonly<Record<string, unknown>>): Refusal {
   return fields === undefined ? { kind: "refused", code, msg } : { kind: "refused", code, msg, fields };
 }

@@ -5,7 +5,7 @@
 
 import { addressConfirmation, confirmsAddresses, givenPlaces, kindOf } from "../../domain/invites.ts";
 import type { View } from "../../domain/view.ts";
-import { refuse } from "../../schemas/errors.ts";
+import { isRefusal, refuse } from "../../schemas/errors.ts";
 import type { InvitationRecord } from "../../schemas/invites.ts";
 import type { Command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
@@ -36,7 +36,7 @@ export function accept(
     welcomeText: row.welcomeText,
     invitationId: row.id,
   });
-  if ("kind" in account) return account;
+  if (isRefusal(account)) return account;
   const { user } = account;
   const notice = `${silentMention(user)} accepted your invitation and has joined ${view.realm.name}.`;
   const all = [

@@ -5,7 +5,7 @@ import { apiEmail, avatarUrl } from "../../domain/people.ts";
 import { isAdministrator } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
 import type { BotRecord, BotServiceRecord, BotUpdate } from "../../schemas/bots.ts";
-import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { type Role, roles } from "../../schemas/types.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { Command } from "../protocol/commands.ts";
@@ -20,15 +20,15 @@ export function updateBot(_context: unknown, command: Command<"bot.update">, vie
   const { params } = command;
   const caller = callerOf(command, view);
   const bot = accessBot(view, caller, params.botId);
-  if ("kind" in bot) return bot;
+  if (isRefusal(bot)) return bot;
   const account = wantedAccount(view, caller, bot, params);
-  if ("kind" in account) return account;
+  if (isRefusal(account)) return account;
   const record = view.row("bots", bot.id) ?? noRecord(bot.id);
   const defaults = defaultsOf(view, caller, record, params);
-  if ("kind" in defaults) return defaults;
+  if (isRefusal(defaults)) return defaults;
   const service = view.row("botServices", bot.id) ?? null;
   const wanted = wantedService(service, params);
-  if (wanted !== null && "kind" in wanted) return wanted;
+  if (isRefusal(wanted)) return wanted;
   return done(answerOf(view, account, { defaults, service: wanted, viewer: caller ?? account }), [
     ...accountEffects(view, bot, account),
     ...defaultsEffects(view, account, record, defaults),

@@ -7,7 +7,7 @@ import { canAdministerBot, isOwnedBot } from "../../domain/bots.ts";
 import { hasContentAccess } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
 import type { BotRecord } from "../../schemas/bots.ts";
-import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { roles } from "../../schemas/types.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { Command } from "../protocol/commands.ts";
@@ -30,7 +30,7 @@ export function createBot(_context: unknown, command: Command<"bot.create">, vie
   if (refused !== null) return refused;
   const id = view.counter("user") + 1;
   const record = defaultsOf(view, caller, { ...noDefaults, userId: id }, params);
-  if ("kind" in record) return record;
+  if (isRefusal(record)) return record;
   const { email, fullName, service } = params;
   const account = newUser({ id, email, fullName, role: roles.member, now: view.now });
   const bot: UserRecord = { ...account, botType: params.botType, botOwnerId: caller.id };
@@ -117,14 +117,14 @@ export function accessBot(view: View, caller: UserRecord | null, botId: number):
 /** DELETE /bots/{bot_id}. Has no effect on a bot that is already deactivated. */
 export function deactivateBot(_context: unknown, command: Command<"bot.deactivate">, view: View): Outcome {
   const bot = accessBot(view, callerOf(command, view), command.params.botId);
-  if ("kind" in bot) return bot;
+  if (isRefusal(bot)) return bot;
   return done({}, bot.isActive ? deactivationEffects(view, bot) : []);
 }
 
 /** POST /bots/{bot_id}/api_key/regenerate: the turn that creates the new key invalidates the old one. */
 export function regenerateBotKey(_context: unknown, command: Command<"bot.regenerate-key">, view: View): Outcome {
   const bot = accessBot(view, callerOf(command, view), command.params.botId);
-  if ("kind" in bot) return bot;
+  if (isRefusal(bot)) return bot;
   return done({}, replaceKeys(view, bot.id, command.params.apiKeyHash));
 }
 
@@ -134,7 +134,7 @@ export function regenerateBotKey(_context: unknown, command: Command<"bot.regene
  */
 export function addBotKey(_context: unknown, command: Command<"bot.add-key">, view: View): Outcome {
   const bot = accessBot(view, callerOf(command, view), command.params.botId);
-  if ("kind" in bot) return bot;
+  if (isRefusal(bot)) return bot;
   return done({}, furtherKey(view, bot.id, command.params.apiKeyHash));
 }
 

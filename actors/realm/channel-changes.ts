@@ -7,7 +7,7 @@
 import { canAdminister, hasContentAccess, hasMetadataAccess, isAdministrator } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
-import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, type Outcome } from "../protocol/decide.ts";
@@ -23,7 +23,7 @@ export function updateChannel(_context: unknown, asked: Command<"channel.update"
   const refused = description === null ? null : checkDescription(description.description);
   if (refused !== null) return refused;
   const row = administeredChannel(view, caller, channelId);
-  return "kind" in row ? row : decideRecord(channelRecords, { row, caller }, asked, view);
+  return isRefusal(row) ? row : decideRecord(channelRecords, { row, caller }, asked, view);
 }
 
 /** DELETE /streams/{stream_id}. */
@@ -31,7 +31,7 @@ export function archiveChannel(_context: unknown, asked: Command<"channel.archiv
   const caller = callerOf(asked, view);
   if (caller === null) return refuse.noSuchUser();
   const row = administeredChannel(view, caller, asked.params.channelId);
-  return "kind" in row ? row : decideRecord(channelRecords, { row, caller }, asked, view);
+  return isRefusal(row) ? row : decideRecord(channelRecords, { row, caller }, asked, view);
 }
 
 function administeredChannel(view: View, caller: UserRecord, channelId: number): ChannelRecord | Refusal {

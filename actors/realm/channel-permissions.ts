@@ -3,7 +3,7 @@
 import { channelGroupId, hasContentAccess, hasRealmPermission } from "../../domain/permissions.ts";
 import { isAnnouncementOnly, postPolicy } from "../../domain/post-policy.ts";
 import type { View } from "../../domain/view.ts";
-import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { channelGroupSettingNames, channelGroupSettings, type GroupSettingName } from "../../schemas/group-settings.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { type StreamUpdate, updateBody } from "../rules/channel-events.ts";
@@ -35,7 +35,7 @@ export function changeChannelGroups(view: View, asked: Asked): Change | Refusal 
   for (const name of channelGroupSettingNames) {
     const change = changeOf(view, asked, name, nextId);
     if (change === null) continue;
-    if ("kind" in change) return change;
+    if (isRefusal(change)) return change;
     groups[name] = change.id;
     rows.push(...change.effects);
     if (change.takesId) nextId++;
@@ -63,7 +63,7 @@ function changeOf(
     id: nextId,
     caller,
   });
-  if (change === null || ("kind" in change && change.code === "EXPECTATION_MISMATCH")) return change;
+  if (change === null || (isRefusal(change) && change.code === "EXPECTATION_MISMATCH")) return change;
   // Checked before the new value is validated.
   if (setting.needsContentAccess && !hasContentAccess(view, caller, before)) {
     return refuse.badRequest("Channel content access is required.");

@@ -9,7 +9,7 @@ import { checkChannelName } from "../../domain/text.ts";
 import { emptyTopicName } from "../../domain/topics.ts";
 import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
-import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
 import type { Command } from "../protocol/commands.ts";
@@ -84,7 +84,7 @@ function update(
   const changes: Change[] = [];
   for (const step of steps) {
     const change = step(view, { caller, before, channel, params });
-    if ("kind" in change) return change;
+    if (isRefusal(change)) return change;
     channel = change.channel;
     changes.push(change);
   }
@@ -144,7 +144,7 @@ function visibilityChange(
 function changePrivacy(view: View, asked: Asked): Change | Refusal {
   const { caller, channel } = asked;
   const after = changedPrivacy(view, asked);
-  if ("kind" in after || after === channel) return "kind" in after ? after : { channel };
+  if (isRefusal(after) || after === channel) return isRefusal(after) ? after : { channel };
   const body = updateBody(channel, "invite_only", after.isPrivate, {
     history_public_to_subscribers: after.isHistoryPublic,
     is_web_public: after.isWebPublic,

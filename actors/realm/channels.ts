@@ -6,7 +6,7 @@ import { checkSubscriptionsLeft } from "../../domain/subscription-bounds.ts";
 import { checkChannelName, codePoints } from "../../domain/text.ts";
 import type { View } from "../../domain/view.ts";
 import type { ChannelCreate, ChannelRecord, NewChannel } from "../../schemas/channels.ts";
-import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { channelGroupSettingNames, channelGroupSettings, type GroupSettingName } from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
@@ -52,7 +52,7 @@ export function createChannel(_context: unknown, asked: Command<"channel.create"
   const caller = callerOf(asked, view);
   if (caller === null) return refuse.noSuchUser();
   const creation = checkChannelCreate(view, caller, asked.params, newCreations(view, caller, asked.params.groups), 0);
-  if ("kind" in creation) return creation;
+  if (isRefusal(creation)) return creation;
   const subscribers = new Set<number>();
   for (const id of asked.params.subscriberIds) {
     const user = view.users.get(id);
@@ -99,7 +99,7 @@ export function checkChannelCreate(
   const crowded = checkNamed(view, caller, { values: Object.values(wanted.groups), count: offset + 1 });
   if (crowded !== null) return crowded;
   const settings = creations.settings();
-  if ("kind" in settings) return settings;
+  if (isRefusal(settings)) return settings;
   // Each channel of a command takes group ids from its own block, with one id per setting.
   const groups = withLaterIds(settings, offset * channelGroupSettingNames.length);
   const channel: ChannelRecord = {

@@ -8,7 +8,7 @@ import { type NamedGroup, userGroupSettingId } from "../../domain/group-permissi
 import { groupUsage } from "../../domain/group-usage.ts";
 import { withOverrides } from "../../domain/overlay-view.ts";
 import type { View } from "../../domain/view.ts";
-import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { type UserGroupSettingName, userGroupSettingNames, userGroupSettings } from "../../schemas/group-settings.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
 import type { UserRecord } from "../../schemas/users.ts";
@@ -57,7 +57,7 @@ function update(
     isActive: group.isActive || isReactivated,
   };
   const settings = changeSettings(view, caller, changed, params.settings);
-  if ("kind" in settings) return settings;
+  if (isRefusal(settings)) return settings;
   const after = { ...changed, settings: { ...group.settings, ...settings.ids } };
   const events = [
     ...(renamed === null ? [] : [groupUpdateEvent(group, { name: renamed })]),
@@ -99,7 +99,7 @@ function changeSettings(
       caller,
     });
     if (change === null) continue;
-    if ("kind" in change) return change;
+    if (isRefusal(change)) return change;
     ids[name] = change.id;
     rows.push(...change.effects);
     if (change.takesId) lastId++;

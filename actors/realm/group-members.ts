@@ -16,7 +16,7 @@ import { ascending } from "../../domain/group-values.ts";
 import { isGuest } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
 import type { Answer } from "../../schemas/answer.ts";
-import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { includesId, isWithin } from "../../schemas/group-scope.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { GroupMembersRest, GroupMembersStep, GroupRecord } from "../../schemas/user-groups.ts";
@@ -46,7 +46,7 @@ export function changeGroupMembers(_context: unknown, asked: Command<"group.chan
     if (wrong !== null) return wrong;
   }
   const after = changeSubgroups(view, caller, group, asked.params);
-  if ("kind" in after) return after;
+  if (isRefusal(after)) return after;
   const grown = adding.length - removing.length + after.subgroupIds.length - group.subgroupIds.length;
   const crowded = checkMembershipsLeft(view, caller, group, grown);
   if (crowded !== null) return crowded;

@@ -8,7 +8,7 @@ import { refuseDeactivated } from "../../domain/group-permissions.ts";
 import { ascending, isSameGroupValue, normalGroupValue, shownGroupValue } from "../../domain/group-values.ts";
 import { isAdministrator } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
-import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { namesIn } from "../../schemas/group-scope.ts";
 import type { GroupSetting, SystemGroupName } from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
@@ -78,7 +78,7 @@ export function resolveSettings<Name extends string>(
     const value = wanted.values[name] ?? defaultHolder(view, wanted.creator, setting);
     const next = { id: wanted.firstId + records.length, caller: wanted.creator };
     const change = resolveGroupValue(view, { name, setting }, value, next);
-    if ("kind" in change) return change;
+    if (isRefusal(change)) return change;
     const refused = check(name, change);
     if (refused !== null) return refused;
     ids[name] = change.id;
@@ -197,7 +197,7 @@ export function changeGroupValue(
   const before = view.groups.get(currentId);
   const isReplaced = before !== undefined && before.name === null;
   const resolved = resolveGroupValue(view, named, wanted, isReplaced ? { ...next, id: currentId } : next);
-  if ("kind" in resolved) return resolved;
+  if (isRefusal(resolved)) return resolved;
   const { id, record } = resolved;
   const value =
     record === null ? id : { direct_members: [...record.memberIds], direct_subgroups: [...record.subgroupIds] };

@@ -9,7 +9,7 @@ import { canManageGroup, namedGroup } from "../../domain/group-permissions.ts";
 import { ascending } from "../../domain/group-values.ts";
 import { hasRealmPermission } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
-import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { userGroupSettings } from "../../schemas/group-settings.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
 import type { UserRecord } from "../../schemas/users.ts";
@@ -38,7 +38,7 @@ export function createGroup(_context: unknown, asked: Command<"group.create">, v
     creator: caller,
     firstId: id + 1,
   });
-  if ("kind" in resolved) return resolved;
+  if (isRefusal(resolved)) return resolved;
   const late = checkCreationLate(view, caller, asked.params);
   if (late !== null) return late;
   const group: GroupRecord = {

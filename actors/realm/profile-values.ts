@@ -7,7 +7,7 @@ import { mentionResolver } from "../../domain/mention-resolver.ts";
 import { isAdministrator } from "../../domain/permissions.ts";
 import { isRendered, readValue } from "../../domain/profile-fields.ts";
 import type { View } from "../../domain/view.ts";
-import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import type { ProfileFieldRecord, ProfileValueChange, ProfileValueRecord } from "../../schemas/profile-fields.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { Command } from "../protocol/commands.ts";
@@ -20,7 +20,7 @@ export function changeOwnProfile(_context: unknown, asked: Command<"profile-data
   if (user === null) return refuse.insufficientPermission();
   if (user.botType !== null) return refuse.botsNotAllowed();
   const changed = setProfileValues(view, user, asked.params.data, user);
-  return "kind" in changed ? changed : done({}, changed.effects);
+  return isRefusal(changed) ? changed : done({}, changed.effects);
 }
 
 /**
@@ -39,7 +39,7 @@ export function setProfileValues(
     const field = view.profiles.field(change.id);
     if (field === undefined) return refuse.badRequest(`Field id ${change.id} not found.`);
     const effectsOrRefusal = changeValue(view, user, { field, change, caller });
-    if ("kind" in effectsOrRefusal) return effectsOrRefusal;
+    if (isRefusal(effectsOrRefusal)) return effectsOrRefusal;
     changes.set(change.id, effectsOrRefusal);
   }
   return { effects: [...changes.values()].flat() };
@@ -62,7 +62,7 @@ function changeValue(view: View, user: UserRecord, { field, change, caller }: Va
     return [effects.remove("profileValues", [user.id, field.id]), valueEvent(user.id, { id: field.id, value: null })];
   }
   const read = readValue(view, field, value, caller);
-  if ("kind" in read) return read;
+  if (isRefusal(read)) return read;
   if (read.text === before?.value) return [];
   const hasMarkdown = isRendered(field) && change.parsed !== null;
   const row: ProfileValueRecord = {

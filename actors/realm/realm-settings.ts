@@ -7,7 +7,7 @@ import { withOverrides } from "../../domain/overlay-view.ts";
 import { hasMetadataAccess, isAdministrator, realmGroupId } from "../../domain/permissions.ts";
 import { isChannel, settingValueOf, withoutChannel, withSettings } from "../../domain/realm-settings.ts";
 import type { View } from "../../domain/view.ts";
-import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import {
   type RealmGroupSettingName,
   realmGroupSettingNames,
@@ -145,10 +145,6 @@ const followUpEffects: Readonly<Record<string, (view: View, after: View) => read
   can_access_all_users_group: accessEffects,
   waiting_period_threshold: waitingPeriodEffects,
 } satisfies Partial<Record<RealmSettingName | RealmGroupSettingName, unknown>>;
-
-function isRefusal(value: object): value is Refusal {
-  return "kind" in value && value.kind === "refused";
-}
 
 export const realmSettingsDecisions = {
   "realm.change-settings": changeRealmSettings,

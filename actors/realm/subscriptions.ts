@@ -13,7 +13,7 @@ import { checkSubscriptionsLeft } from "../../domain/subscription-bounds.ts";
 import type { View } from "../../domain/view.ts";
 import type { Answer } from "../../schemas/answer.ts";
 import type { ChannelCreate, ChannelRecord, NewChannel } from "../../schemas/channels.ts";
-import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { SubscribeRequest } from "../../schemas/subscriptions.ts";
@@ -70,10 +70,6 @@ export function updateSubscriptions(_context: unknown, asked: Command<"subscript
     answer: { ...additions.answer, ...removals.answer },
     after: additions.after,
   });
-}
-
-function isRefusal(value: object): value is Refusal {
-  return "kind" in value;
 }
 
 function nameKey(name: string): string {

@@ -9,7 +9,7 @@ import { isAdministrator } from "../../domain/permissions.ts";
 import { addressFaultTexts, addressJudge } from "../../domain/realm-domains.ts";
 import { checkFullName, isEmailAddress } from "../../domain/text.ts";
 import type { View } from "../../domain/view.ts";
-import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type Role, roles } from "../../schemas/types.ts";
 import type { UserRecord, UserTarget, UserUpdate } from "../../schemas/users.ts";
@@ -52,7 +52,7 @@ export function updateUser(_context: unknown, command: Command<"user.update">, v
   const all: Effect[] = [];
   for (const step of steps) {
     const change = step(view, { caller, user, params });
-    if ("kind" in change) return change;
+    if (isRefusal(change)) return change;
     user = change.user;
     all.push(...change.effects);
   }
@@ -120,7 +120,7 @@ function changeProfile(view: View, asked: Asked): Change | Refusal {
   if (params.profileData.length === 0) return unchanged(asked);
   if (user.botType !== null) return refuse.badRequest("Bots have no custom profile fields");
   const changed = setProfileValues(view, user, params.profileData, caller);
-  return "kind" in changed ? changed : { user, effects: changed.effects };
+  return isRefusal(changed) ? changed : { user, effects: changed.effects };
 }
 
 /**

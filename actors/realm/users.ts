@@ -9,7 +9,7 @@ import { realmSetting } from "../../domain/realm-settings.ts";
 import { statusBody } from "../../domain/status.ts";
 import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
-import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { reactionTypes } from "../../schemas/event-values.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
@@ -34,7 +34,7 @@ export function createUser(_context: unknown, asked: Command<"user.create">, vie
   if (fault !== null) return fault;
   const more = { joinsDefaults: true, channels: [], groups: [], welcomeText: null, invitationId: null };
   const account = newAccount(view, { ...asked.params, ...more });
-  return "kind" in account ? account : done({ user_id: account.user.id }, account.effects);
+  return isRefusal(account) ? account : done({ user_id: account.user.id }, account.effects);
 }
 
 /** An organization may restrict the domains of email addresses (public API: emails_restricted_to_domains). */

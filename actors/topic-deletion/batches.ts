@@ -4,7 +4,7 @@ import { isAdministrator, openChannel } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
 import type { Answer } from "../../schemas/answer.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
-import { refuse } from "../../schemas/errors.ts";
+import { isRefusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type Address, type Command, command } from "../protocol/commands.ts";
@@ -26,7 +26,7 @@ export function requestDeletion(
   if (caller === null || !isAdministrator(caller)) return refuse.administratorRequired();
   const target = asked.to as Target;
   const channel = openChannel(view, caller, target.channelId);
-  if ("kind" in channel) return channel;
+  if (isRefusal(channel)) return channel;
   const named = view.row("topicNames", [channel.id, fold(target.topic)]);
   const boot = view.counter("boot");
   const living = context.boot === boot ? context.waiters : [];

@@ -2,7 +2,7 @@
 
 import { checkDeletion, findChangeable } from "../../domain/message-rules.ts";
 import type { View } from "../../domain/view.ts";
-import { refuse } from "../../schemas/errors.ts";
+import { isRefusal, refuse } from "../../schemas/errors.ts";
 import type { Address, Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
 import { removeMessages } from "../rules/message-removal.ts";
@@ -18,7 +18,7 @@ export function deleteMessage(
   if (caller === null) return refuse.noSuchUser();
   const { id: messageId } = asked.to as Extract<Address, { actor: "message" }>;
   const found = findChangeable(view, caller, messageId, context);
-  if ("kind" in found) return found;
+  if (isRefusal(found)) return found;
   const refused = checkDeletion(view, caller, found);
   if (refused !== null) return refused;
   return done({}, removeMessages(view, { ...context, id: context.id ?? 0 }, [found.message], [caller.id]));

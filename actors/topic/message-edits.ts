@@ -21,7 +21,7 @@ import { openChannel } from "../../domain/permissions.ts";
 import { mentionedBotsOf } from "../../domain/read-state.ts";
 import { checkTopicName, cutTopic, namedTopic } from "../../domain/topics.ts";
 import type { View } from "../../domain/view.ts";
-import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MessageEdit } from "../../schemas/message-changes.ts";
@@ -46,7 +46,7 @@ import { checkWildcards } from "./wildcards.ts";
 
 export function editMessage(context: TopicContext, asked: Command<"message.edit">, view: View): Outcome<TopicContext> {
   const edit = checkEdit(context, asked, view);
-  if ("kind" in edit) return edit;
+  if (isRefusal(edit)) return edit;
   return edit.move === null ? editContent(context, edit, view) : moveMessages(context, asked, edit, edit.move, view);
 }
 
@@ -57,7 +57,7 @@ export function editWhileMoving(
   view: View,
 ): Outcome<TopicContext> {
   const edit = checkEdit(context, asked, view);
-  if ("kind" in edit) return edit;
+  if (isRefusal(edit)) return edit;
   return edit.move === null
     ? editContent(context, edit, view)
     : refuse.badRequest("Messages of this topic are being moved. Please try again later.");
@@ -68,7 +68,7 @@ function checkEdit(context: TopicContext, asked: Command<"message.edit">, view: 
   if (caller === null) return refuse.noSuchUser();
   const { id: messageId } = asked.to as Extract<Address, { actor: "message" }>;
   const found = findChangeable(view, caller, messageId, context);
-  return "kind" in found ? found : readEdit(context, asked.params, view, { caller, ...found });
+  return isRefusal(found) ? found : readEdit(context, asked.params, view, { caller, ...found });
 }
 
 /** An edit that passed all checks. */
@@ -100,7 +100,7 @@ function readEdit(context: TopicContext, params: MessageEdit, view: View, asking
     channel === null || (topic === null && channelId === null)
       ? null
       : readMove(context, view, asking, topic, channelId);
-  if (move !== null && "kind" in move) return move;
+  if (isRefusal(move)) return move;
   const refusedTopic = move === null ? null : checkTopicEdit(view, caller, message, move);
   if (refusedTopic !== null) return refusedTopic;
   const rendered =
@@ -176,7 +176,7 @@ function readMove(
 ): CheckedMove | Refusal | null {
   if (channel === null) return null;
   const to = channelId === null ? channel : openChannel(view, caller, channelId);
-  if ("kind" in to) return to;
+  if (isRefusal(to)) return to;
   const cut = topic === null ? context.topic : cutTopic(topic);
   const refused = checkTopicPolicy(view, to, cut);
   if (refused !== null) return refused;

@@ -3,7 +3,7 @@
 import { chooseEmoji, type EmojiChoice, findEmoji } from "../../domain/emoji-choice.ts";
 import { findChangeable } from "../../domain/message-rules.ts";
 import type { View } from "../../domain/view.ts";
-import { refuse } from "../../schemas/errors.ts";
+import { isRefusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait, messageTraits } from "../../schemas/message-traits.ts";
 import type { MessageRecord } from "../../schemas/messages.ts";
@@ -21,10 +21,10 @@ export function addReaction(context: TopicContext, asked: Command<"reaction.add"
   const caller = callerOf(asked, view);
   if (caller === null) return refuse.noSuchUser();
   const found = findChangeable(view, caller, messageIdOf(asked), context);
-  if ("kind" in found) return found;
+  if (isRefusal(found)) return found;
   const { message } = found;
   const known = findEmoji(view, asked.params);
-  if ("kind" in known) return known;
+  if (isRefusal(known)) return known;
   if (view.row("reactions", [message.id, caller.id, known.key]) !== undefined) return refuse.reactionAlreadyExists();
   const others = reactionsOf(view, message);
   // A name used in an existing reaction stays valid on this message even if the emoji was renamed since.
@@ -54,7 +54,7 @@ export function removeReaction(
   const caller = callerOf(asked, view);
   if (caller === null) return refuse.noSuchUser();
   const found = findChangeable(view, caller, messageIdOf(asked), context);
-  if ("kind" in found) return found;
+  if (isRefusal(found)) return found;
   const { message } = found;
   const { name, code, reactionType } = asked.params;
   if (name === null && code === null) {
@@ -70,9 +70,9 @@ export function removeReaction(
     reactionType: reactionType ?? (code === null ? null : "unicode_emoji"),
   });
   const reaction =
-    own.find(({ key }) => !("kind" in sought) && key === sought.key) ??
+    own.find(({ key }) => !isRefusal(sought) && key === sought.key) ??
     (code === null ? own.find(({ row }) => row.emojiName === name) : undefined);
-  if (reaction === undefined) return "kind" in sought ? sought : refuse.reactionDoesNotExist();
+  if (reaction === undefined) return isRefusal(sought) ? sought : refuse.reactionDoesNotExist();
   return done({}, [
     effects.remove("reactions", [message.id, caller.id, reaction.key]),
     ...(others.length > 1 ? [] : marked(context, message, false)),

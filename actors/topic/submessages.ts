@@ -3,7 +3,7 @@
 import { findChangeable } from "../../domain/message-rules.ts";
 import type { View } from "../../domain/view.ts";
 import { stepFault } from "../../domain/widgets.ts";
-import { refuse } from "../../schemas/errors.ts";
+import { isRefusal, refuse } from "../../schemas/errors.ts";
 import { parseJson } from "../../schemas/json.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait, messageTraits } from "../../schemas/message-traits.ts";
@@ -26,7 +26,7 @@ export function addSubmessage(
   if (caller === null) return refuse.noSuchUser();
   const { id: messageId } = asked.to as Extract<Address, { actor: "message" }>;
   const found = findChangeable(view, caller, messageId, context);
-  if ("kind" in found) return found;
+  if (isRefusal(found)) return found;
   const { message, channel } = found;
   const isAuthor = message.senderId === caller.id;
   const widget = view.row("widgets", message.id);

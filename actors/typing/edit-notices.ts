@@ -6,7 +6,7 @@
 import { checkContentEdit, findChangeable } from "../../domain/message-rules.ts";
 import { canReadMessage } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
-import type { Refusal } from "../../schemas/errors.ts";
+import { isRefusal, type Refusal } from "../../schemas/errors.ts";
 import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
@@ -16,7 +16,7 @@ import { channelRecipients, checkSharing, recipientsAmong } from "./recipients.t
 export function checkEditTyping(view: View, sender: UserRecord, messageId: number): Refusal | null {
   const place = conversationOf(view, messageId);
   const found = findChangeable(view, sender, messageId, place);
-  if ("kind" in found) return found;
+  if (isRefusal(found)) return found;
   const refused = checkContentEdit(view, sender, found.message);
   if (refused !== null) return refused;
   return checkSharing(sender, found.channel === null);

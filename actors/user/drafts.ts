@@ -8,7 +8,7 @@ import { canAccessUser } from "../../domain/people.ts";
 import { hasMetadataAccess } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
 import type { DraftContent, DraftRecord } from "../../schemas/drafts.ts";
-import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import type { StoredBody } from "../../schemas/events.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
@@ -19,7 +19,7 @@ import { type Effect, effects } from "../protocol/effects.ts";
 /** POST /drafts, atomic. */
 export function addDrafts(_context: unknown, command: Command<"drafts.add">, view: View): Outcome {
   const user = writerOf(command, view);
-  if ("kind" in user) return user;
+  if (isRefusal(user)) return user;
   const { drafts } = command.params;
   for (const draft of drafts) {
     const refused = checkAddress(view, user, draft);
@@ -40,7 +40,7 @@ export function addDrafts(_context: unknown, command: Command<"drafts.add">, vie
 
 export function updateDraft(_context: unknown, command: Command<"drafts.update">, view: View): Outcome {
   const user = writerOf(command, view);
-  if ("kind" in user) return user;
+  if (isRefusal(user)) return user;
   const { id, draft } = command.params;
   const before = view.row("drafts", [user.id, id]);
   if (before === undefined) return doesNotExist();
@@ -56,7 +56,7 @@ export function updateDraft(_context: unknown, command: Command<"drafts.update">
 
 export function removeDraft(_context: unknown, command: Command<"drafts.remove">, view: View): Outcome {
   const user = writerOf(command, view);
-  if ("kind" in user) return user;
+  if (isRefusal(user)) return user;
   const { id } = command.params;
   if (view.row("drafts", [user.id, id]) === undefined) return doesNotExist();
   return done({}, [effects.remove("drafts", [user.id, id]), eventFor(user.id, { op: "remove", draft_id: id })]);

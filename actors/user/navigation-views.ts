@@ -5,7 +5,7 @@
 
 import { navigationViewKey, navigationViewsOf } from "../../domain/navigation-views.ts";
 import type { View } from "../../domain/view.ts";
-import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import type { StoredBody } from "../../schemas/events.ts";
 import { limits } from "../../schemas/limits.ts";
 import { builtInFragments, type NavigationViewRecord } from "../../schemas/navigation-views.ts";
@@ -23,7 +23,7 @@ export function addNavigationView(_context: unknown, command: Command<"navigatio
   const views = navigationViewsOf(view, user.id);
   if (views.some((own) => own.fragment === fragment || (name !== null && own.name === name))) return alreadyExists();
   const added = add(views.length, { userId: user.id, fragment, isPinned, name });
-  return "kind" in added ? added : done({}, added);
+  return isRefusal(added) ? added : done({}, added);
 }
 
 /** PATCH /navigation_views/{fragment}. A built-in view without a row can be pinned or hidden (D13). */
@@ -44,7 +44,7 @@ export function updateNavigationView(
   if (!isBuiltIn) return doesNotExist();
   if (isPinned === null) return done({}, []);
   const added = add(views.length, { userId: user.id, fragment, isPinned, name: null });
-  return "kind" in added ? added : done({}, added);
+  return isRefusal(added) ? added : done({}, added);
 }
 
 export function removeNavigationView(

@@ -8,7 +8,7 @@ import { ReadState } from "../../domain/read-state.ts";
 import { collectUnread } from "../../domain/unread.ts";
 import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
-import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ReadScope, ReadWatermarkRecord } from "../../schemas/read-state.ts";
@@ -24,7 +24,7 @@ import { advancedWatermark } from "../rules/read-watermarks.ts";
 export function markTopicRead(_context: unknown, asked: Command<"read-state.mark-topic">, view: View): Outcome {
   const { channelId, topic, mustHaveReceived } = asked.params;
   const channel = channelOf(view, asked);
-  if ("kind" in channel) return channel;
+  if (isRefusal(channel)) return channel;
   const userId = asked.callerId ?? 0;
   const named = view.row("topicNames", [channelId, fold(topic)]);
   if (mustHaveReceived && (named === undefined || !hasReceivedAny(view, userId, channelId, named.id))) {
@@ -35,7 +35,7 @@ export function markTopicRead(_context: unknown, asked: Command<"read-state.mark
 
 export function markChannelRead(_context: unknown, asked: Command<"read-state.mark-channel">, view: View): Outcome {
   const channel = channelOf(view, asked);
-  if ("kind" in channel) return channel;
+  if (isRefusal(channel)) return channel;
   return done({}, markPlace(view, asked.callerId ?? 0, { channelId: channel.id, conversationId: null }));
 }
 

@@ -9,7 +9,7 @@ import { parseMessage } from "../../domain/message-content.ts";
 import { type ChannelAddress, channelAddress, type DirectAddress, directAddress } from "../../domain/post-address.ts";
 import { scheduledMessageBody } from "../../domain/scheduled-messages.ts";
 import type { View } from "../../domain/view.ts";
-import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import type { ParsedText, ScheduledMessageRecord } from "../../schemas/scheduled-messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { type Command, command } from "../protocol/commands.ts";
@@ -54,13 +54,13 @@ function update(
 ): Outcome<ScheduledMessageContext> {
   if (change.dueAt !== null && change.dueAt <= view.now) return refuse.deliveryNotInFuture();
   const address = newAddress(view, author, before, change);
-  if ("kind" in address) return address;
+  if (isRefusal(address)) return address;
   const { content, client } = change;
   const siteUrl = content === null ? before.siteUrl : change.siteUrl;
   const text = content ?? { text: before.content, parsed: parseMessage(view, author, before.content, siteUrl) };
   const fields = { ...before, ...destinationOf(address), siteUrl, client, dueAt, timer: nextTimer(view) };
   const row = checked(view, author, text, fields);
-  if ("kind" in row) return row;
+  if (isRefusal(row)) return row;
   const body = scheduledMessageBody(row);
   if (JSON.stringify(body) === JSON.stringify(scheduledMessageBody(before))) return done({}, []);
   const event = scheduledMessagesEvent(author.id, { op: "update", scheduled_message: body });

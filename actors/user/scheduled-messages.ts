@@ -7,7 +7,7 @@
 import { channelAddress, directAddress } from "../../domain/post-address.ts";
 import { scheduledMessageBody } from "../../domain/scheduled-messages.ts";
 import type { View } from "../../domain/view.ts";
-import { refuse } from "../../schemas/errors.ts";
+import { isRefusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Command } from "../protocol/commands.ts";
 import { callerOf, done, type Outcome } from "../protocol/decide.ts";
@@ -25,7 +25,7 @@ export function addScheduledMessage(_context: unknown, asked: Command<"scheduled
   if (dueAt <= view.now) return refuse.deliveryNotInFuture();
   const address =
     type === "channel" ? channelAddress(view, user, to, topic ?? undefined) : directAddress(view, user, to);
-  if ("kind" in address) return address;
+  if (isRefusal(address)) return address;
   const countMax = limits.scheduled_messages_per_user_max;
   const range = { start: [user.id], end: [user.id + 1], limit: countMax };
   if (view.keys("scheduledMessages", range).length >= countMax) return refuse.badRequest("Too many scheduled messages");
@@ -40,7 +40,7 @@ export function addScheduledMessage(_context: unknown, asked: Command<"scheduled
     dueAt,
     timer: nextTimer(view),
   });
-  if ("kind" in row) return row;
+  if (isRefusal(row)) return row;
   return done({ scheduled_message_id: row.id }, [
     effects.setCounter("scheduledMessage", row.id),
     ...waitingEffects(row),

@@ -8,7 +8,7 @@ import { canAccessUser } from "../../domain/people.ts";
 import { isAdministrator } from "../../domain/permissions.ts";
 import { checkLine, codePoints } from "../../domain/text.ts";
 import type { View } from "../../domain/view.ts";
-import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { type ReactionType, reactionTypes } from "../../schemas/event-values.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { StatusChange, StatusRecord } from "../../schemas/status.ts";
@@ -20,11 +20,11 @@ import { personalChanges } from "./settings.ts";
 
 export function updateStatus(_context: unknown, command: Command<"status.update">, view: View): Outcome {
   const found = updatableUser(command, view);
-  if ("kind" in found) return found;
+  if (isRefusal(found)) return found;
   const { user } = found;
   const { away } = command.params;
   const parts = readParts(view, command.params);
-  if ("kind" in parts) return parts;
+  if (isRefusal(parts)) return parts;
   // Spec 4.12: the inverse of the setting; the user's own clients receive it like any other setting.
   const settings = away === null ? {} : { presence_enabled: !away };
   return done({}, [
@@ -41,7 +41,7 @@ export function updateStatus(_context: unknown, command: Command<"status.update"
 /** A deactivated user can make no request, so this one is an administrator's. */
 export function refuseStatus(_context: unknown, command: Command<"status.update">, view: View): Outcome {
   const found = targetUser(command, view);
-  return "kind" in found ? found : refuse.badRequest("User is deactivated");
+  return isRefusal(found) ? found : refuse.badRequest("User is deactivated");
 }
 
 /**
@@ -52,7 +52,7 @@ function updatableUser(command: Command<"status.update">, view: View): { readonl
   const caller = callerOf(command, view);
   if (command.params.isOwn && caller !== null) return { user: caller };
   const found = targetUser(command, view);
-  if ("kind" in found) return found;
+  if (isRefusal(found)) return found;
   return caller !== null && isAdministrator(caller) ? found : refuse.insufficientPermission();
 }
 

@@ -5,7 +5,7 @@
 
 import { openChannel } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
-import { refuse } from "../../schemas/errors.ts";
+import { isRefusal, refuse } from "../../schemas/errors.ts";
 import {
   type SubscriptionRecord,
   type SubscriptionSetting,
@@ -27,7 +27,7 @@ export function changeSubscriptionSettings(
   for (const change of asked.params.changes) {
     const { channelId } = change;
     const channel = openChannel(view, user, channelId);
-    if ("kind" in channel) return channel;
+    if (isRefusal(channel)) return channel;
     const before = changed.get(channelId) ?? view.subscriptions.get(user.id, channelId);
     if (before?.isActive !== true) return refuse.badRequest(`Not subscribed to channel ID ${channelId}`);
     const after = withSetting(before, change);

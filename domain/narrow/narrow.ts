@@ -3,7 +3,7 @@
  * predicate that decides. Unknown operators and operands are rejected with BAD_NARROW; a narrow that cannot match
  * anything is `nothing`. Terms about locations and about messages are in `narrow/`.
  */
-import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
 import type { ConversationRecord } from "../../schemas/messages.ts";
 import { topicPolicies } from "../../schemas/user-topics.ts";
@@ -76,7 +76,7 @@ const operators: Readonly<Record<string, OperatorReader>> = { ...placeOperators,
 
 export function readNarrow(view: View, reader: UserRecord, given: readonly Term[]): Narrowed | Refusal {
   const followed = followWith(view, reader, given);
-  if ("kind" in followed) return followed;
+  if (isRefusal(followed)) return followed;
   const terms = eachOnce(followed);
   const reading = newReading(view, reader);
   const predicates: Predicate[] = [];
@@ -169,7 +169,7 @@ function newReading(view: View, reader: UserRecord): Reading {
 export function unreadOf(view: View, reader: UserRecord, narrowed: Narrowed): Narrowed {
   const isInChannel = narrowed.source.kind === "channel" || narrowed.source.kind === "conversation";
   const unread = readNarrow(view, reader, [{ operator: "is", operand: "unread", negated: false }]);
-  if ("kind" in unread) return nothingNarrowed;
+  if (isRefusal(unread)) return nothingNarrowed;
   return {
     ...narrowed,
     includesHistory: true,
