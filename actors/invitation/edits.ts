@@ -16,8 +16,8 @@ import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { InvitationChange, InvitationRecord } from "../../schemas/invites.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Command, command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { command, type Params } from "../protocol/commands.ts";
+import { done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
 import { cancelExpiryTimer, invitesChanged } from "../rules/invitations.ts";
 import { nextTimer } from "../rules/timers.ts";
@@ -25,13 +25,13 @@ import type { KnownInvitation } from "./context.ts";
 import { noSuchInvitation } from "./lifecycle.ts";
 
 export function edit(
-  { row }: KnownInvitation,
-  asked: Command<"invitation.edit">,
+  caller: UserRecord,
+  change: Params<"invitation.edit">,
   view: View,
+  _asked: unknown,
+  { row }: KnownInvitation,
 ): Outcome<KnownInvitation> {
-  const caller = callerOf(asked, view);
-  if (kindOf(row) !== "link" || caller === null || !mayManageInvitation(caller, row)) return noSuchInvitation();
-  const change = asked.params;
+  if (kindOf(row) !== "link" || !mayManageInvitation(caller, row)) return noSuchInvitation();
   if (Object.values(change).every((part) => part === null)) return done({}, []);
   const refused = refuseChange(view, caller, change);
   if (refused !== null) return refused;

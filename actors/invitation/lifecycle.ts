@@ -9,12 +9,13 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
 import type { InvitationRecord } from "../../schemas/invites.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import type { Command, Params } from "../protocol/commands.ts";
+import { done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { endEffects, invitationMail, refuseDailyLimit, sentEffects } from "../rules/invitations.ts";
 import { mailEffects } from "../rules/mail.ts";
-import type { InvitationContext, KnownInvitation } from "./context.ts";
+import type { KnownInvitation } from "./context.ts";
 
 /** Also returned for an invitation that the caller may not manage, so that its existence is not revealed. */
 export function noSuchInvitation(): Refusal {
@@ -26,37 +27,35 @@ export function noSuchInvitation(): Refusal {
  * deactivated.
  */
 export function revoke(
-  { row }: KnownInvitation,
-  asked: Command<"invitation.revoke">,
+  caller: UserRecord | null,
+  { isLink }: Params<"invitation.revoke">,
   view: View,
+  _asked: unknown,
+  { row }: KnownInvitation,
 ): Outcome<KnownInvitation> {
-  if (!isManaged(asked, view, row)) return noSuchInvitation();
+  if (caller !== null && !isManaged(caller, isLink, row)) return noSuchInvitation();
   return done({}, endEffects(view, row, "revoked"), { fate: "revoked" });
 }
 
 /** Whether the caller may manage the invitation, and used the endpoint of its kind. */
-function isManaged(asked: Command<"invitation.revoke">, view: View, row: InvitationRecord): boolean {
-  if (asked.callerId === null) return true;
-  const caller = callerOf(asked, view);
-  const isOfKind = asked.params.isLink === (kindOf(row) === "link");
-  return caller !== null && isOfKind && mayManageInvitation(caller, row);
+function isManaged(caller: UserRecord, isLink: boolean, row: InvitationRecord): boolean {
+  return isLink === (kindOf(row) === "link") && mayManageInvitation(caller, row);
 }
 
 /** The server revokes all invitations of an inviter, whatever their states are. */
-export function revokeEnded(
-  _context: InvitationContext,
-  asked: Command<"invitation.revoke">,
-): Outcome<InvitationContext> {
-  return asked.callerId === null ? done({}, []) : noSuchInvitation();
+export function revokeEnded(caller: UserRecord | null): Outcome {
+  return caller === null ? done({}, []) : noSuchInvitation();
 }
 
 export function revokeAgain(
+  caller: UserRecord | null,
+  { isLink }: Params<"invitation.revoke">,
+  _view: unknown,
+  _asked: unknown,
   { row }: KnownInvitation,
-  asked: Command<"invitation.revoke">,
-  view: View,
-): Outcome<KnownInvitation> {
-  if (asked.callerId === null) return done({}, []);
-  return kindOf(row) === "link" && isManaged(asked, view, row)
+): Outcome {
+  if (caller === null) return done({}, []);
+  return kindOf(row) === "link" && isManaged(caller, isLink, row)
     ? refuse.badRequest("Invitation has already been revoked")
     : noSuchInvitation();
 }
@@ -76,16 +75,16 @@ export function expire(
  * stay valid.
  */
 export function resend(
-  { row }: KnownInvitation,
-  asked: Command<"invitation.resend">,
+  caller: UserRecord,
+  { keyHash, link }: Params<"invitation.resend">,
   view: View,
+  _asked: unknown,
+  { row }: KnownInvitation,
 ): Outcome<KnownInvitation> {
-  const caller = callerOf(asked, view);
-  if (kindOf(row) !== "mail" || caller === null || !mayManageInvitation(caller, row)) return noSuchInvitation();
+  if (kindOf(row) !== "mail" || !mayManageInvitation(caller, row)) return noSuchInvitation();
   const inviter = view.users.get(row.inviterId) ?? caller;
   const refused = refuseDailyLimit(view, caller.id, 1);
   if (refused !== null) return refused;
-  const { keyHash, link } = asked.params;
   const hashes = [...row.keyHashes, keyHash];
   const kept = hashes.slice(-limits.invitation_links_per_address_max);
   const after = { ...row, keyHashes: kept };

@@ -12,7 +12,9 @@
  *    valid --resend--> valid                 another email with its own key
  *    expired, revoked, used --forget--> unknown    later, by a durable timer: the link looks as if it never existed
  */
+
 import { refuse } from "../../schemas/errors.ts";
+import { forEither, forUser } from "../protocol/decide.ts";
 import { decide, ignore, reject, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
 import { accept } from "./acceptance.ts";
 import { confirmAddress } from "./confirmations.ts";
@@ -28,7 +30,7 @@ const unusable = {
 
 const ended = {
   ...unusable,
-  ...decide<KnownInvitation>({ "invitation.revoke": revokeEnded, "invitation.forget": forget }),
+  ...decide<KnownInvitation>({ "invitation.revoke": forEither(revokeEnded), "invitation.forget": forget }),
   ...ignore(["invitation.expire"]),
 };
 
@@ -50,7 +52,7 @@ export const invitationMachine = setupMachine<InvitationContext>().createMachine
     unknown: {
       on: {
         ...unusable,
-        ...decide<InvitationContext>({ "invitation.revoke": revokeEnded }),
+        ...decide<InvitationContext>({ "invitation.revoke": forEither(revokeEnded) }),
         ...ignore(["invitation.expire", "invitation.forget"]),
       },
     },
@@ -59,9 +61,9 @@ export const invitationMachine = setupMachine<InvitationContext>().createMachine
         ...decide<KnownInvitation>({
           "invitation.accept": accept,
           "invitation.confirm-address": confirmAddress,
-          "invitation.edit": edit,
-          "invitation.resend": resend,
-          "invitation.revoke": revoke,
+          "invitation.edit": forUser(edit),
+          "invitation.resend": forUser(resend),
+          "invitation.revoke": forEither(revoke),
         }),
         ...ignore(["invitation.expire", "invitation.forget"]),
       },
@@ -70,14 +72,14 @@ export const invitationMachine = setupMachine<InvitationContext>().createMachine
     lapsed: {
       on: {
         ...unusable,
-        ...decide<KnownInvitation>({ "invitation.revoke": revoke, "invitation.expire": expire }),
+        ...decide<KnownInvitation>({ "invitation.revoke": forEither(revoke), "invitation.expire": expire }),
         ...ignore(["invitation.forget"]),
       },
       always: [{ guard: isExpired, target: "expired", description: "invitation.expire" }, revoked],
     },
     expired: { on: ended, always: forgotten },
     revoked: {
-      on: { ...ended, ...decide<KnownInvitation>({ "invitation.revoke": revokeAgain }) },
+      on: { ...ended, ...decide<KnownInvitation>({ "invitation.revoke": forEither(revokeAgain) }) },
       always: forgotten,
     },
     used: { on: ended, always: forgotten },

@@ -7,14 +7,15 @@
  *
  * Every state accepts every command: a report is always welcome, and only the time and the last reports decide the state.
  */
+import { forServer, forUser } from "../protocol/decide.ts";
 import { decide, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
 import { isActive, isIdle, isOffline, type PresenceContext, timed } from "./context.ts";
 import { lapse, report, share } from "./reports.ts";
 
 const accepted = decide<PresenceContext>({
-  "presence.report": report,
+  "presence.report": forUser(report),
   "presence.lapse": lapse,
-  "presence.share": share,
+  "presence.share": forServer(share),
 });
 
 /** Time alone may change the state, so any command can find it changed. */

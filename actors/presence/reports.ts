@@ -9,24 +9,19 @@ import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { PresenceRecord } from "../../schemas/presence.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
-import { type Command, command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { addressAs, type Command, command, type Params } from "../protocol/commands.ts";
+import { done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
 import type { PresenceContext } from "./context.ts";
 
 const hiddenMs = limits.presence_hidden_s * 1000;
 const offlineAfterMs = limits.presence_offline_threshold_s * 1000;
 
-export function report(
-  _context: PresenceContext,
-  asked: Command<"presence.report">,
-  view: View,
-): Outcome<PresenceContext> {
-  const user = callerOf(asked, view);
-  if (user === null) return refuse.noSuchUser();
+export function report(user: UserRecord, { status }: Params<"presence.report">, view: View): Outcome<PresenceContext> {
   // The setting in the turn decides, even if the request saw another value (M7).
   if (!userSetting(user, "presence_enabled")) return done({}, []);
-  const change = nextPresence(view.presence(user.id), user.id, asked.params.status, view.now, view.position);
+  const change = nextPresence(view.presence(user.id), user.id, status, view.now, view.position);
   if (change === null) return done({}, []);
   const all = [effects.updatePresence(change.row), lapseLater(user.id)];
   if (change.isNews) all.push(news(user.id));
@@ -38,13 +33,12 @@ export function report(
  * at once. Others are notified immediately, regardless of the last report.
  */
 export function share(
-  _context: PresenceContext,
-  asked: Command<"presence.share">,
+  { isShared }: Params<"presence.share">,
   view: View,
+  asked: Command<"presence.share">,
 ): Outcome<PresenceContext> {
-  const user = view.users.get((asked.to as { userId: number }).userId);
+  const user = view.users.get(addressAs(asked.to, "presence").userId);
   if (user === undefined) return refuse.noSuchUser();
-  const { isShared } = asked.params;
   const at = isShared ? view.now : view.now - hiddenMs;
   // A user who was never active counts as active since joining (behaviour 2.7). For a user who has just joined that
   // would be now.
@@ -68,7 +62,7 @@ export function lapse(
   asked: Command<"presence.lapse">,
   view: View,
 ): Outcome<PresenceContext> {
-  const userId = (asked.to as { userId: number }).userId;
+  const userId = addressAs(asked.to, "presence").userId;
   const isOffline = Math.max(context.activeUntil, context.idleUntil) <= view.now;
   return done({}, isOffline ? [] : [lapseLater(userId)]);
 }

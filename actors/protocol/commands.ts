@@ -25,6 +25,12 @@ export type Address =
   | { readonly actor: "presence"; readonly userId: number }
   | { readonly actor: "typing"; readonly conversation: string };
 
+/** @throws Error if the address is another actor's, which is a bug of the sender */
+export function addressAs<A extends Address["actor"]>(to: Address, actor: A): Extract<Address, { readonly actor: A }> {
+  if (to.actor !== actor) throw new Error(`${to.actor} is no ${actor}`);
+  return to as Extract<Address, { readonly actor: A }>;
+}
+
 /** Parameters by command type. */
 export interface CommandParams extends AreaCommands {
   /** Not in an area, because it contains commands. */
@@ -32,6 +38,8 @@ export interface CommandParams extends AreaCommands {
 }
 
 export type CommandType = keyof CommandParams;
+
+export type Params<T extends CommandType> = CommandParams[T];
 
 export interface Command<T extends CommandType = CommandType> {
   readonly to: Address;

@@ -3,9 +3,11 @@
  * refusal. States and guards are in the machines (machine-setup.ts), which name their decisions.
  */
 
+import { isAdministrator } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
 import type { Answer } from "../../schemas/answer.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 import type { Command, CommandType } from "./commands.ts";
 import type { Effect } from "./effects.ts";
 
@@ -34,9 +36,63 @@ export function done<C>(answer: Answer | null, effects: readonly Effect[], conte
   return context === undefined ? { kind: "done", answer, effects } : { kind: "done", answer, effects, context };
 }
 
+/** A command with these parameters, of any type. */
+type With<P> = Omit<Command, "params"> & { readonly params: P };
+
+/** Decides a request of a user, who is active (`refuseCaller`). The rarer arguments are last. */
+type ForUser<P, K, C, W> = (caller: UserRecord, params: P, view: View, asked: K, context: C) => Outcome<W>;
+
+/** A decision about requests of users: its command always has a caller. */
+export function forUser<P, K extends With<P>, C, W>(decide: ForUser<P, K, C, W>) {
+  return (context: C, asked: K & With<P>, view: View): Outcome<W> =>
+    decide(requireCaller(asked, view), asked.params, view, asked, context);
+}
+
+/** Like `forUser`; other callers are refused before anything else is looked at, and few decisions need the caller. */
+export function forAdministrator<P, K extends With<P>, C, W>(
+  decide: (params: P, view: View, caller: UserRecord, asked: K, context: C) => Outcome<W>,
+) {
+  return (context: C, asked: K & With<P>, view: View): Outcome<W> => {
+    const caller = requireCaller(asked, view);
+    return isAdministrator(caller)
+      ? decide(asked.params, view, caller, asked, context)
+      : refuse.administratorRequired();
+  };
+}
+
+/** A decision about requests of users that the server makes, too, for which `caller` is null. */
+export function forEither<P, K extends With<P>, C, W>(
+  decide: (caller: UserRecord | null, params: P, view: View, asked: K, context: C) => Outcome<W>,
+) {
+  const decision = (context: C, asked: K & With<P>, view: View): Outcome<W> =>
+    decide(callerOf(asked, view), asked.params, view, asked, context);
+  return Object.assign(decision, serverMayCall);
+}
+
+/** A decision about what the server continues, expires or reports, and the operator commands. No user may. */
+export function forServer<P, K extends With<P>, W>(decide: (params: P, view: View, asked: K) => Outcome<W>) {
+  const decision = (_context: unknown, asked: K & With<P>, view: View): Outcome<W> =>
+    asked.callerId === null ? decide(asked.params, view, asked) : refuse.insufficientPermission();
+  return Object.assign(decision, serverMayCall);
+}
+
+const serverMayCall = { mayServerCall: true } as const;
+
+/** Whether the server itself sends the command, and not only users. */
+export function mayServerCall(decision: object): boolean {
+  return "mayServerCall" in decision;
+}
+
 /** The caller's user record; null if the server itself sent the command. */
-export function callerOf(command: Command, view: View) {
-  return command.callerId === null ? null : (view.users.get(command.callerId) ?? null);
+export function callerOf({ callerId }: Pick<Command, "callerId">, view: View): UserRecord | null {
+  return callerId === null ? null : (view.users.get(callerId) ?? null);
+}
+
+/** @throws Error if the server sent a command that only users may send, which is a bug (M6) */
+function requireCaller({ callerId, type }: Pick<Command, "callerId" | "type">, view: View): UserRecord {
+  const caller = callerId === null ? undefined : view.users.get(callerId);
+  if (caller === undefined) throw new Error(`${type} has no caller`);
+  return caller;
 }
 
 /**

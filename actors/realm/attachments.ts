@@ -8,18 +8,18 @@ import type { View } from "../../domain/view.ts";
 import type { AttachmentRecord } from "../../schemas/attachments.ts";
 import { pathIdOf } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { Command } from "../protocol/commands.ts";
-import { done, type Outcome } from "../protocol/decide.ts";
+import type { Params } from "../protocol/commands.ts";
+import { done, forServer, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { attachmentEvent, expiryOf, recheckAttachments, removeFile } from "../rules/attachment-events.ts";
 
 /**
  * Runs after messages lost links to these files, and after a file was deleted. Files without links get an expiry timer.
  */
-export function recheckEach(_context: unknown, asked: Command<"attachments.recheck">, view: View): Outcome {
+export function recheckEach(params: Params<"attachments.recheck">, view: View): Outcome {
   return done(
     {},
-    asked.params.attachmentIds.flatMap((id) => recheck(view, id)),
+    params.attachmentIds.flatMap((id) => recheck(view, id)),
   );
 }
 
@@ -51,9 +51,9 @@ function removeLinks(view: View, id: number): Effect[] {
  * Deletes a file whose period without links has ended. The timer is ignored if the file has been linked since. A file
  * in a scheduled message gets another period.
  */
-export function expireAttachment(_context: unknown, asked: Command<"attachment.expire">, view: View): Outcome {
-  const attachment = view.row("attachments", asked.params.attachmentId);
-  if (attachment === undefined || attachment.unclaimedSince !== asked.params.unclaimedSince) return done({}, []);
+export function expireAttachment(params: Params<"attachment.expire">, view: View): Outcome {
+  const attachment = view.row("attachments", params.attachmentId);
+  if (attachment === undefined || attachment.unclaimedSince !== params.unclaimedSince) return done({}, []);
   if (!isScheduled(view, attachment)) return done({}, removeFile(view, attachment));
   return done({}, [
     effects.put("attachments", attachment.id, { ...attachment, unclaimedSince: view.now }),
@@ -72,6 +72,6 @@ function isScheduled(view: View, { ownerId, file }: AttachmentRecord): boolean {
 }
 
 export const attachmentsDecisions = {
-  "attachments.recheck": recheckEach,
-  "attachment.expire": expireAttachment,
+  "attachments.recheck": forServer(recheckEach),
+  "attachment.expire": forServer(expireAttachment),
 } as const;

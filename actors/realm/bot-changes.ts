@@ -8,17 +8,15 @@ import type { BotRecord, BotServiceRecord, BotUpdate } from "../../schemas/bots.
 import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { type Role, roles } from "../../schemas/types.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { Params } from "../protocol/commands.ts";
+import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { botEvent } from "../rules/bot-events.ts";
 import { refuseNameInUse, refuseTooMany } from "./bot-admission.ts";
 import { accessBot, defaultsOf } from "./bots.ts";
 import { roleEffects } from "./user-roles.ts";
 
-export function updateBot(_context: unknown, command: Command<"bot.update">, view: View): Outcome {
-  const { params } = command;
-  const caller = callerOf(command, view);
+export function updateBot(caller: UserRecord, params: Params<"bot.update">, view: View): Outcome {
   const bot = accessBot(view, caller, params.botId);
   if (isRefusal(bot)) return bot;
   const account = wantedAccount(view, caller, bot, params);
@@ -167,5 +165,5 @@ function serviceEffects(
 }
 
 export const botChangesDecisions = {
-  "bot.update": updateBot,
+  "bot.update": forUser(updateBot),
 } as const;

@@ -10,8 +10,8 @@ import type { BotRecord } from "../../schemas/bots.ts";
 import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { roles } from "../../schemas/types.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { Params } from "../protocol/commands.ts";
+import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
 import { furtherKey, newApiKey, replaceKeys } from "../rules/api-keys.ts";
 import { botEvent } from "../rules/bot-events.ts";
@@ -22,10 +22,7 @@ import { joinedGroupEvents } from "./user-groups.ts";
 import { waitingEffects } from "./waiting-period.ts";
 
 /** POST /bots. The caller becomes the owner; name and address must be unused. */
-export function createBot(_context: unknown, command: Command<"bot.create">, view: View): Outcome {
-  const caller = callerOf(command, view);
-  const { params } = command;
-  if (caller === null) return refuse.insufficientPermission();
+export function createBot(caller: UserRecord, params: Params<"bot.create">, view: View): Outcome {
   const refused = refuseCreation(view, caller, params.botType) ?? refuseInUse(view, params);
   if (refused !== null) return refused;
   const id = view.counter("user") + 1;
@@ -75,7 +72,7 @@ interface WantedDefaults {
  */
 export function defaultsOf(
   view: View,
-  caller: UserRecord | null,
+  caller: UserRecord,
   before: BotRecord,
   wanted: WantedDefaults,
 ): BotRecord | Refusal {
@@ -93,54 +90,53 @@ export function defaultsOf(
 
 function channelNamed(
   view: View,
-  caller: UserRecord | null,
+  caller: UserRecord,
   name: string | null,
   before: number | null,
 ): number | null | Refusal {
   if (name === null) return before;
   if (name.trim() === "") return null;
   const channel = view.channels.byName(name.trim());
-  const isOpen =
-    channel !== undefined && !channel.isArchived && (caller === null || hasContentAccess(view, caller, channel));
+  const isOpen = channel !== undefined && !channel.isArchived && hasContentAccess(view, caller, channel);
   return isOpen ? channel.id : refuse.badRequest(`Invalid channel name '${name}'`);
 }
 
 /** Returns the bot if the caller may change it. */
-export function accessBot(view: View, caller: UserRecord | null, botId: number): UserRecord | Refusal {
-  const refused = caller === null ? null : refuseCaller(caller);
+export function accessBot(view: View, caller: UserRecord, botId: number): UserRecord | Refusal {
+  const refused = refuseCaller(caller);
   if (refused !== null) return refused;
   const bot = view.users.get(botId);
   if (bot === undefined || !isOwnedBot(bot)) return refuse.badRequest("No such bot");
-  return caller === null || canAdministerBot(caller, bot) ? bot : refuse.insufficientPermission();
+  return canAdministerBot(caller, bot) ? bot : refuse.insufficientPermission();
 }
 
 /** DELETE /bots/{bot_id}. Has no effect on a bot that is already deactivated. */
-export function deactivateBot(_context: unknown, command: Command<"bot.deactivate">, view: View): Outcome {
-  const bot = accessBot(view, callerOf(command, view), command.params.botId);
+export function deactivateBot(caller: UserRecord, params: Params<"bot.deactivate">, view: View): Outcome {
+  const bot = accessBot(view, caller, params.botId);
   if (isRefusal(bot)) return bot;
   return done({}, bot.isActive ? deactivationEffects(view, bot) : []);
 }
 
 /** POST /bots/{bot_id}/api_key/regenerate: the turn that creates the new key invalidates the old one. */
-export function regenerateBotKey(_context: unknown, command: Command<"bot.regenerate-key">, view: View): Outcome {
-  const bot = accessBot(view, callerOf(command, view), command.params.botId);
+export function regenerateBotKey(caller: UserRecord, params: Params<"bot.regenerate-key">, view: View): Outcome {
+  const bot = accessBot(view, caller, params.botId);
   if (isRefusal(bot)) return bot;
-  return done({}, replaceKeys(view, bot.id, command.params.apiKeyHash));
+  return done({}, replaceKeys(view, bot.id, params.apiKeyHash));
 }
 
 /**
  * GET /bots/{bot_id}/api_key: existing keys cannot be shown again because only hashes are stored (S2), so the bot gets
  * one more key.
  */
-export function addBotKey(_context: unknown, command: Command<"bot.add-key">, view: View): Outcome {
-  const bot = accessBot(view, callerOf(command, view), command.params.botId);
+export function addBotKey(caller: UserRecord, params: Params<"bot.add-key">, view: View): Outcome {
+  const bot = accessBot(view, caller, params.botId);
   if (isRefusal(bot)) return bot;
-  return done({}, furtherKey(view, bot.id, command.params.apiKeyHash));
+  return done({}, furtherKey(view, bot.id, params.apiKeyHash));
 }
 
 export const botsDecisions = {
-  "bot.create": createBot,
-  "bot.deactivate": deactivateBot,
-  "bot.regenerate-key": regenerateBotKey,
-  "bot.add-key": addBotKey,
+  "bot.create": forUser(createBot),
+  "bot.deactivate": forUser(deactivateBot),
+  "bot.regenerate-key": forUser(regenerateBotKey),
+  "bot.add-key": forUser(addBotKey),
 } as const;

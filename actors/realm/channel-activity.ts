@@ -9,8 +9,8 @@ import { withOverrides } from "../../domain/overlay-view.ts";
 import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { CounterName } from "../../schemas/records.ts";
-import { type Command, command } from "../protocol/commands.ts";
-import { done, type Outcome } from "../protocol/decide.ts";
+import { type Command, command, type Params } from "../protocol/commands.ts";
+import { done, forServer, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { updateBody, watchers } from "../rules/channel-events.ts";
 
@@ -23,8 +23,12 @@ export function isCheckDue(view: View): boolean {
   return false;
 }
 
-export function announceInactive(_context: unknown, asked: Command<"channels.announce-inactive">, view: View): Outcome {
-  const { since, upTo, afterId } = asked.params;
+export function announceInactive(
+  params: Params<"channels.announce-inactive">,
+  view: View,
+  asked: Command<"channels.announce-inactive">,
+): Outcome {
+  const { since, upTo, afterId } = params;
   const newest = view.counter("channel");
   const last = Math.min(afterId + limits.channel_activity_per_command_max, newest);
   const announcements: Effect[] = [];
@@ -42,5 +46,5 @@ export function announceInactive(_context: unknown, asked: Command<"channels.ann
 }
 
 export const channelActivityDecisions = {
-  "channels.announce-inactive": announceInactive,
+  "channels.announce-inactive": forServer(announceInactive),
 } as const;

@@ -4,22 +4,25 @@
  * does not exist (D24).
  */
 
-import { canAdminister, hasContentAccess, hasMetadataAccess, isAdministrator } from "../../domain/permissions.ts";
+import { canAdminister, hasContentAccess, hasMetadataAccess } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, type Outcome } from "../protocol/decide.ts";
+import type { Command, Params } from "../protocol/commands.ts";
+import { forAdministrator, forUser, type Outcome } from "../protocol/decide.ts";
 import { decideRecord } from "../protocol/record-machines.ts";
 import { channelRecords } from "./channel-machine.ts";
 import { checkDescription } from "./channels.ts";
 
 /** PATCH /streams/{stream_id}. */
-export function updateChannel(_context: unknown, asked: Command<"channel.update">, view: View): Outcome {
-  const caller = callerOf(asked, view);
-  if (caller === null) return refuse.noSuchUser();
-  const { channelId, description } = asked.params;
+export function updateChannel(
+  caller: UserRecord,
+  params: Params<"channel.update">,
+  view: View,
+  asked: Command<"channel.update">,
+): Outcome {
+  const { channelId, description } = params;
   const refused = description === null ? null : checkDescription(description.description);
   if (refused !== null) return refused;
   const row = administeredChannel(view, caller, channelId);
@@ -27,10 +30,13 @@ export function updateChannel(_context: unknown, asked: Command<"channel.update"
 }
 
 /** DELETE /streams/{stream_id}. */
-export function archiveChannel(_context: unknown, asked: Command<"channel.archive">, view: View): Outcome {
-  const caller = callerOf(asked, view);
-  if (caller === null) return refuse.noSuchUser();
-  const row = administeredChannel(view, caller, asked.params.channelId);
+export function archiveChannel(
+  caller: UserRecord,
+  params: Params<"channel.archive">,
+  view: View,
+  asked: Command<"channel.archive">,
+): Outcome {
+  const row = administeredChannel(view, caller, params.channelId);
   return isRefusal(row) ? row : decideRecord(channelRecords, { row, caller }, asked, view);
 }
 
@@ -44,11 +50,13 @@ function administeredChannel(view: View, caller: UserRecord, channelId: number):
 }
 
 /** POST and DELETE /default_streams. Requests that change nothing succeed. */
-export function setDefaultChannel(_context: unknown, asked: Command<"default-channels.set">, view: View): Outcome {
-  const caller = callerOf(asked, view);
-  if (caller === null) return refuse.noSuchUser();
-  if (!isAdministrator(caller)) return refuse.administratorRequired();
-  const { channelId, isDefault } = asked.params;
+export function setDefaultChannel(
+  params: Params<"default-channels.set">,
+  view: View,
+  caller: UserRecord,
+  asked: Command<"default-channels.set">,
+): Outcome {
+  const { channelId, isDefault } = params;
   const row = view.channels.get(channelId);
   const hasAccess = isDefault ? hasContentAccess : hasMetadataAccess;
   if (row === undefined || !hasAccess(view, caller, row)) return refuse.invalidChannelId();
@@ -56,7 +64,7 @@ export function setDefaultChannel(_context: unknown, asked: Command<"default-cha
 }
 
 export const channelChangesDecisions = {
-  "channel.update": updateChannel,
-  "channel.archive": archiveChannel,
-  "default-channels.set": setDefaultChannel,
+  "channel.update": forUser(updateChannel),
+  "channel.archive": forUser(archiveChannel),
+  "default-channels.set": forAdministrator(setDefaultChannel),
 } as const;

@@ -10,8 +10,8 @@ import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { channelGroupSettingNames, channelGroupSettings, type GroupSettingName } from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { Command, Params } from "../protocol/commands.ts";
+import { done, forServer, forUser, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
 import { refusedByRecord } from "../protocol/record-machines.ts";
 import { updateBody, watchers } from "../rules/channel-events.ts";
@@ -48,13 +48,16 @@ export function newCreations(view: View, caller: UserRecord, values: ChannelCrea
 }
 
 /** POST /channels/create (spec 4.3), atomic. */
-export function createChannel(_context: unknown, asked: Command<"channel.create">, view: View): Outcome {
-  const caller = callerOf(asked, view);
-  if (caller === null) return refuse.noSuchUser();
-  const creation = checkChannelCreate(view, caller, asked.params, newCreations(view, caller, asked.params.groups), 0);
+export function createChannel(
+  caller: UserRecord,
+  params: Params<"channel.create">,
+  view: View,
+  asked: Command<"channel.create">,
+): Outcome {
+  const creation = checkChannelCreate(view, caller, params, newCreations(view, caller, params.groups), 0);
   if (isRefusal(creation)) return creation;
   const subscribers = new Set<number>();
-  for (const id of asked.params.subscriberIds) {
+  for (const id of params.subscriberIds) {
     const user = view.users.get(id);
     if (user === undefined) return refuse.noSuchUser();
     if (!user.isActive) return refuse.badRequest("User is deactivated");
@@ -216,8 +219,8 @@ export function announcement(view: View, { channel, isAnnounced }: NewChannel, c
  * Updates the channel's first message (spec section 6); sent after a first post, a move or a deletion. It reads the
  * current rows, because other messages may have been posted or deleted since it was sent.
  */
-export function findFirstMessage(_context: unknown, asked: Command<"channel.find-first-message">, view: View): Outcome {
-  const channel = view.channels.get(asked.params.channelId);
+export function findFirstMessage(params: Params<"channel.find-first-message">, view: View): Outcome {
+  const channel = view.channels.get(params.channelId);
   if (channel === undefined) return done({}, []);
   const [oldest] = view.keys("channelMessages", { start: [channel.id], end: [channel.id + 1], limit: 1 });
   const firstMessageId = oldest === undefined ? null : oldest[1];
@@ -232,6 +235,6 @@ export function findFirstMessage(_context: unknown, asked: Command<"channel.find
 }
 
 export const channelsDecisions = {
-  "channel.create": createChannel,
-  "channel.find-first-message": findFirstMessage,
+  "channel.create": forUser(createChannel),
+  "channel.find-first-message": forServer(findFirstMessage),
 } as const;

@@ -7,8 +7,8 @@ import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { PresenceRecord } from "../../schemas/presence.ts";
 import type { Seen } from "../../schemas/read-state.ts";
-import { type Command, command } from "../protocol/commands.ts";
-import { done, type Outcome } from "../protocol/decide.ts";
+import { type Command, command, type Params } from "../protocol/commands.ts";
+import { done, forServer, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
 import { messageInConversation, rememberMissed } from "../rules/missed-messages.ts";
 import { transferReadState } from "../rules/moved-read-state.ts";
@@ -18,8 +18,7 @@ import { endSlice, moveSlice } from "../rules/user-topic-moves.ts";
  * Usage statistics (spec 4.7, new_user_input; D32): per user and day, the number of presence reports with new user
  * input. Old days are deleted.
  */
-export function persistInputs(_context: unknown, asked: Command<"inputs.persist">, view: View): Outcome {
-  const { counts } = asked.params;
+export function persistInputs({ counts }: Params<"inputs.persist">, view: View): Outcome {
   const newest = Math.max(...counts.map(({ day }) => day));
   const outdated = { start: [0], end: [newest - limits.usage_days_kept + 1], limit: 2 * limits.batch_rows_max };
   return done({}, [
@@ -32,23 +31,25 @@ export function persistInputs(_context: unknown, asked: Command<"inputs.persist"
 }
 
 /** The next slice. The message may have been deleted or moved by now. */
-export function collectMissed(_context: unknown, asked: Command<"missed-messages.collect">, view: View): Outcome {
-  const { messageId, afterUserId } = asked.params;
+export function collectMissed({ messageId, afterUserId }: Params<"missed-messages.collect">, view: View): Outcome {
   const placed = messageInConversation(view, messageId);
   return done({}, placed === null ? [] : rememberMissed(placed, view, afterUserId));
 }
 
-export function continueTopicMove(_context: unknown, asked: Command<"user-topics.move">, view: View): Outcome {
-  return done({}, moveSlice(view, asked.params));
+export function continueTopicMove(params: Params<"user-topics.move">, view: View): Outcome {
+  return done({}, moveSlice(view, params));
 }
 
-export function continueTopicEnd(_context: unknown, asked: Command<"user-topics.end">, view: View): Outcome {
-  return done({}, endSlice(view, asked.params));
+export function continueTopicEnd(params: Params<"user-topics.end">, view: View): Outcome {
+  return done({}, endSlice(view, params));
 }
 
 /** Completes the command of an older server, which moved the messages first. */
-export function transferLate(_context: unknown, asked: Command<"read-state.carry">, view: View): Outcome {
-  const { params } = asked;
+export function transferLate(
+  params: Params<"read-state.carry">,
+  view: View,
+  asked: Command<"read-state.carry">,
+): Outcome {
   // Messages that have been moved again or deleted are skipped.
   const isThere = ({ id }: Seen) => view.row("conversationMessages", [params.to.id, id]) !== undefined;
   const { rows, onward } = transferReadState(view, { ...params, messages: params.messages.filter(isThere) });
@@ -60,8 +61,8 @@ export function transferLate(_context: unknown, asked: Command<"read-state.carry
 }
 
 /** Writes presence to disk in batches (E4): the rows that changed since the last batch. */
-export function persistPresence(_context: unknown, command: Command<"presence.persist">): Outcome {
-  const rows = command.params.rows as readonly PresenceRecord[];
+export function persistPresence(params: Params<"presence.persist">): Outcome {
+  const rows = params.rows as readonly PresenceRecord[];
   return done(
     {},
     rows.map((row) => effects.put("presence", row.userId, row)),
@@ -69,10 +70,10 @@ export function persistPresence(_context: unknown, command: Command<"presence.pe
 }
 
 export const continuationsDecisions = {
-  "read-state.carry": transferLate,
-  "user-topics.move": continueTopicMove,
-  "user-topics.end": continueTopicEnd,
-  "missed-messages.collect": collectMissed,
-  "presence.persist": persistPresence,
-  "inputs.persist": persistInputs,
+  "read-state.carry": forServer(transferLate),
+  "user-topics.move": forServer(continueTopicMove),
+  "user-topics.end": forServer(continueTopicEnd),
+  "missed-messages.collect": forServer(collectMissed),
+  "presence.persist": forServer(persistPresence),
+  "inputs.persist": forServer(persistInputs),
 } as const;

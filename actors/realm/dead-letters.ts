@@ -4,8 +4,8 @@ import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import type { DeadLetterRecord } from "../../schemas/runtime.ts";
 import { isWithdrawn } from "../mail/withdrawn.ts";
-import type { Command } from "../protocol/commands.ts";
-import { done, type Outcome } from "../protocol/decide.ts";
+import type { Command, Params } from "../protocol/commands.ts";
+import { done, forServer, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
 const noLetter = "there is no such dead letter";
@@ -14,9 +14,8 @@ const isUnwanted =
 const textIsGone =
   "its text was not stored because it contains a key: request the email again (for an invitation: invite again)";
 
-function retryLetter(_context: unknown, asked: Command<"dead-letter.retry">, view: View): Outcome {
-  if (asked.callerId !== null) return refuse.insufficientPermission();
-  const letter = view.row("deadLetters", asked.params.id);
+function retryLetter(params: Params<"dead-letter.retry">, view: View): Outcome {
+  const letter = view.row("deadLetters", params.id);
   if (letter === undefined) return refuse.badRequest(noLetter);
   if (isOfWithdrawn(letter, view)) return refuse.badRequest(isUnwanted);
   const again = repeated(letter, view);
@@ -43,9 +42,8 @@ function repeated({ command, delivery, error }: DeadLetterRecord, view: View): E
   return dead.type === "mail.failed" && /^mail \d+ \(/.test(error) ? null : effects.send({ ...dead, ticket: null });
 }
 
-function dropLetter(_context: unknown, asked: Command<"dead-letter.drop">, view: View): Outcome {
-  if (asked.callerId !== null) return refuse.insufficientPermission();
-  const letter = view.row("deadLetters", asked.params.id);
+function dropLetter(params: Params<"dead-letter.drop">, view: View): Outcome {
+  const letter = view.row("deadLetters", params.id);
   return letter === undefined ? refuse.badRequest(noLetter) : done({}, removed(letter));
 }
 
@@ -55,6 +53,6 @@ function removed({ sequence, delivery }: DeadLetterRecord): Effect[] {
 }
 
 export const deadLettersDecisions = {
-  "dead-letter.retry": retryLetter,
-  "dead-letter.drop": dropLetter,
+  "dead-letter.retry": forServer(retryLetter),
+  "dead-letter.drop": forServer(dropLetter),
 } as const;

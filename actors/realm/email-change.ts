@@ -9,19 +9,14 @@ import { addressFaultTexts, addressJudge } from "../../domain/realm-domains.ts";
 import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { Command } from "../protocol/commands.ts";
-import { done, type Outcome } from "../protocol/decide.ts";
+import type { Params } from "../protocol/commands.ts";
+import { done, forServer, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
 import { mailEffects } from "../rules/mail.ts";
 import { addressEvents } from "../rules/user-events.ts";
 
 /** An email to the old address tells its owner about the change, in case somebody else made it. */
-export function confirmEmailChange(
-  _context: unknown,
-  asked: Command<"user.email-change.confirm">,
-  view: View,
-): Outcome {
-  const { keyHash } = asked.params;
+export function confirmEmailChange({ keyHash }: Params<"user.email-change.confirm">, view: View): Outcome {
   const change = view.row("emailChanges", keyHash);
   if (change === undefined || view.now - change.createdAt >= limits.email_change_link_ms) return refuse.notFound();
   const before = view.users.get(change.userId);
@@ -43,5 +38,5 @@ export function confirmEmailChange(
 }
 
 export const emailChangeDecisions = {
-  "user.email-change.confirm": confirmEmailChange,
+  "user.email-change.confirm": forServer(confirmEmailChange),
 } as const;

@@ -3,18 +3,16 @@
 import { objectionToName, objectionToRemoval } from "../../domain/custom-emoji.ts";
 import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import type { Params } from "../protocol/commands.ts";
+import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
 
 /** Its content, the list of all custom emoji, is built on delivery. */
 const changed = effects.emit("realm_emoji", { op: "update" }, { to: "realm" });
 
 /** POST /realm/emoji/{emoji_name}; the files are already on disk. */
-export function addEmoji(_context: unknown, command: Command<"emoji.add">, view: View): Outcome {
-  const author = callerOf(command, view);
-  if (author === null) return refuse.insufficientPermission();
-  const { name, file, stillFile } = command.params;
+export function addEmoji(author: UserRecord, { name, file, stillFile }: Params<"emoji.add">, view: View): Outcome {
   const objection = objectionToName(view, author, name);
   if (objection !== null) return objection;
   const id = view.counter("emoji") + 1;
@@ -37,16 +35,15 @@ export function addEmoji(_context: unknown, command: Command<"emoji.add">, view:
  * DELETE /realm/emoji/{emoji_name}. The row and its files stay, because existing messages, reactions and statuses still
  * show the emoji.
  */
-export function deactivateEmoji(_context: unknown, command: Command<"emoji.deactivate">, view: View): Outcome {
-  const { name } = command.params;
+export function deactivateEmoji(caller: UserRecord, { name }: Params<"emoji.deactivate">, view: View): Outcome {
   const emoji = view.realmEmoji.active(name);
   if (emoji === undefined) return refuse.notFound(`Emoji '${name}' does not exist`);
-  const objection = objectionToRemoval(callerOf(command, view), emoji);
+  const objection = objectionToRemoval(caller, emoji);
   if (objection !== null) return objection;
   return done({}, [effects.put("realmEmoji", emoji.id, { ...emoji, isActive: false }), changed]);
 }
 
 export const emojiDecisions = {
-  "emoji.add": addEmoji,
-  "emoji.deactivate": deactivateEmoji,
+  "emoji.add": forUser(addEmoji),
+  "emoji.deactivate": forUser(deactivateEmoji),
 } as const;

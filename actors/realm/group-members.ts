@@ -21,22 +21,25 @@ import { includesId, isWithin } from "../../schemas/group-scope.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { GroupMembersRest, GroupMembersStep, GroupRecord } from "../../schemas/user-groups.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Command, command } from "../protocol/commands.ts";
-import { callerOf, type Done, done, type Outcome } from "../protocol/decide.ts";
+import { type Command, command, type Params } from "../protocol/commands.ts";
+import { type Done, done, forServer, forUser, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { channelsVisibleTo, visibilityOfGroupChange } from "./channel-visibility.ts";
 import { membersEvent, subgroupsEvent } from "./group-events.ts";
 import { noticeEffects } from "./group-notices.ts";
 
 /** POST /user_groups/{user_group_id}/members and .../subgroups. */
-export function changeGroupMembers(_context: unknown, asked: Command<"group.change-members">, view: View): Outcome {
-  const caller = callerOf(asked, view);
-  if (caller === null) return refuse.noSuchUser();
+export function changeGroupMembers(
+  caller: UserRecord,
+  params: Params<"group.change-members">,
+  view: View,
+  asked: Command<"group.change-members">,
+): Outcome {
   const refused = checkPerson(caller);
   if (refused !== null) return refused;
-  const group = namedGroup(view, asked.params.groupId);
+  const group = namedGroup(view, params.groupId);
   if (group === undefined) return refuse.invalidUserGroup();
-  const [adding, removing] = [ascending(asked.params.addIds), ascending(asked.params.removeIds)];
+  const [adding, removing] = [ascending(params.addIds), ascending(params.removeIds)];
   const steps: GroupMembersStep[] = [
     { op: "add", userIds: adding },
     { op: "remove", userIds: removing },
@@ -45,7 +48,7 @@ export function changeGroupMembers(_context: unknown, asked: Command<"group.chan
     const wrong = step.userIds.length === 0 ? null : checkStep(view, caller, group, step, adding);
     if (wrong !== null) return wrong;
   }
-  const after = changeSubgroups(view, caller, group, asked.params);
+  const after = changeSubgroups(view, caller, group, params);
   if (isRefusal(after)) return after;
   const grown = adding.length - removing.length + after.subgroupIds.length - group.subgroupIds.length;
   const crowded = checkMembershipsLeft(view, caller, group, grown);
@@ -185,8 +188,10 @@ function continueWith(
   return { ...done<never>(null, [...now, effects.send(rest)]), keptAnswer: answer };
 }
 
-export function continueGroupMembers(_context: unknown, asked: Command<"group-members.continue">, view: View): Outcome {
-  const { groupId, steps, waiting } = asked.params;
+export function continueGroupMembers(
+  { groupId, steps, waiting }: Params<"group-members.continue">,
+  view: View,
+): Outcome {
   const { taken, left } = takeSlice(steps, sliceSize(view, groupId));
   const group = view.groups.get(groupId);
   const all = group === undefined ? [] : changeEffects(view, group, taken);
@@ -251,6 +256,6 @@ function changeEffects(view: View, group: GroupRecord, steps: readonly GroupMemb
 }
 
 export const groupMembersDecisions = {
-  "group.change-members": changeGroupMembers,
-  "group-members.continue": continueGroupMembers,
+  "group.change-members": forUser(changeGroupMembers),
+  "group-members.continue": forServer(continueGroupMembers),
 } as const;

@@ -13,8 +13,8 @@ import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { userGroupSettings } from "../../schemas/group-settings.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, type Outcome } from "../protocol/decide.ts";
+import type { Command, Params } from "../protocol/commands.ts";
+import { forUser, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
 import { decideRecord } from "../protocol/record-machines.ts";
 import { groupEvent } from "./group-events.ts";
@@ -23,23 +23,26 @@ import { checkNamed, resolveSettings } from "./group-values.ts";
 import { userGroups } from "./user-group-machine.ts";
 
 /** POST /user_groups/create. */
-export function createGroup(_context: unknown, asked: Command<"group.create">, view: View): Outcome {
-  const caller = callerOf(asked, view);
-  if (caller === null) return refuse.noSuchUser();
-  const refused = checkCreation(view, caller, asked.params);
+export function createGroup(
+  caller: UserRecord,
+  params: Params<"group.create">,
+  view: View,
+  asked: Command<"group.create">,
+): Outcome {
+  const refused = checkCreation(view, caller, params);
   if (refused !== null) return refused;
-  const crowded = checkNamed(view, caller, { values: Object.values(asked.params.settings) });
+  const crowded = checkNamed(view, caller, { values: Object.values(params.settings) });
   if (crowded !== null) return crowded;
-  const { name, description, memberIds, subgroupIds } = asked.params;
+  const { name, description, memberIds, subgroupIds } = params;
   const id = view.counter("group") + 1;
   const resolved = resolveSettings(view, {
     settings: userGroupSettings,
-    values: asked.params.settings,
+    values: params.settings,
     creator: caller,
     firstId: id + 1,
   });
   if (isRefusal(resolved)) return resolved;
-  const late = checkCreationLate(view, caller, asked.params);
+  const late = checkCreationLate(view, caller, params);
   if (late !== null) return late;
   const group: GroupRecord = {
     id,
@@ -88,22 +91,21 @@ function checkCreationLate(
 
 /** PATCH /user_groups/{user_group_id} (spec 4.6), and POST /user_groups/{user_group_id}/deactivate (spec 3). */
 export function changeGroup(
-  _context: unknown,
-  asked: Command<"group.update"> | Command<"group.deactivate">,
+  caller: UserRecord,
+  { groupId }: Params<"group.update" | "group.deactivate">,
   view: View,
+  asked: Command<"group.update"> | Command<"group.deactivate">,
 ): Outcome {
-  const caller = callerOf(asked, view);
-  if (caller === null) return refuse.noSuchUser();
   const refused = checkPerson(caller);
   if (refused !== null) return refused;
-  const group = namedGroup(view, asked.params.groupId);
+  const group = namedGroup(view, groupId);
   if (group === undefined) return refuse.invalidUserGroup();
   if (!canManageGroup(view, caller, group)) return refuse.insufficientPermission();
   return decideRecord(userGroups, { row: group, caller }, asked, view);
 }
 
 export const groupsDecisions = {
-  "group.create": createGroup,
-  "group.update": changeGroup,
-  "group.deactivate": changeGroup,
+  "group.create": forUser(createGroup),
+  "group.update": forUser(changeGroup),
+  "group.deactivate": forUser(changeGroup),
 } as const;

@@ -14,18 +14,15 @@ import { fold } from "../../schemas/fold.ts";
 import type { InvitationOffer, InvitationRecord } from "../../schemas/invites.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Command, command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { command, type Params } from "../protocol/commands.ts";
+import { done, forServer, forUser, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { invitationMail, invitesChanged, refuseDailyLimit, sentEffects } from "../rules/invitations.ts";
 import { mailEffects } from "../rules/mail.ts";
 import { nextTimer } from "../rules/timers.ts";
 
 /** POST /invites/multiuse. The HTTP handler builds the link from the key. */
-export function createInvitation(_context: unknown, asked: Command<"invitation.create">, view: View): Outcome {
-  const caller = callerOf(asked, view);
-  if (caller === null) return refuse.noSuchUser();
-  const { params } = asked;
+export function createInvitation(caller: UserRecord, params: Params<"invitation.create">, view: View): Outcome {
   const refused = refuseOffer(view, caller, "link", params) ?? refuseNumber(view, caller, 1);
   if (refused !== null) return refused;
   const id = view.counter("invitation") + 1;
@@ -45,10 +42,7 @@ export function createInvitation(_context: unknown, asked: Command<"invitation.c
 }
 
 /** POST /invites. One invalid address rejects the whole request, so that it is always clear who was invited. */
-export function sendInvitations(_context: unknown, asked: Command<"invitations.send">, view: View): Outcome {
-  const caller = callerOf(asked, view);
-  if (caller === null) return refuse.noSuchUser();
-  const { params } = asked;
+export function sendInvitations(caller: UserRecord, params: Params<"invitations.send">, view: View): Outcome {
   const refused =
     refuseOffer(view, caller, "mail", params) ??
     refuseAddresses(
@@ -173,8 +167,7 @@ function invitationEffects(invitation: InvitationRecord): Effect[] {
 }
 
 /** The link to an address that wanted to join by a reusable link (D275) is not valid any more. */
-export function expireConfirmation(_context: unknown, asked: Command<"address-confirmation.expire">): Outcome {
-  const { email, requestedAt, keyHash } = asked.params;
+export function expireConfirmation({ email, requestedAt, keyHash }: Params<"address-confirmation.expire">): Outcome {
   return done({}, [
     effects.remove("addressConfirmations", keyHash),
     effects.remove("addressConfirmationRequests", [email, requestedAt]),
@@ -182,7 +175,7 @@ export function expireConfirmation(_context: unknown, asked: Command<"address-co
 }
 
 export const invitesDecisions = {
-  "invitation.create": createInvitation,
-  "invitations.send": sendInvitations,
-  "address-confirmation.expire": expireConfirmation,
+  "invitation.create": forUser(createInvitation),
+  "invitations.send": forUser(sendInvitations),
+  "address-confirmation.expire": forServer(expireConfirmation),
 } as const;

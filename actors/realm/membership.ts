@@ -9,8 +9,8 @@ import type { View } from "../../domain/view.ts";
 import type { Answer } from "../../schemas/answer.ts";
 import type { ChannelRecord, NewChannel } from "../../schemas/channels.ts";
 import { limits } from "../../schemas/limits.ts";
-import { type Command, command, type MembershipChange } from "../protocol/commands.ts";
-import { type Done, done, type Outcome } from "../protocol/decide.ts";
+import { type Command, command, type MembershipChange, type Params } from "../protocol/commands.ts";
+import { type Done, done, forServer, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { visibleDefaults } from "../rules/bot-events.ts";
 import { people, watchers } from "../rules/channel-events.ts";
@@ -64,8 +64,10 @@ export function changeMembers(view: View, asked: Command, request: ChangeRequest
   return { ...done<never>(null, begun), keptAnswer: answer };
 }
 
-export function continueChange(_context: unknown, asked: Command<"members.change">, view: View): Outcome {
-  const { creations = [], targets, waiting, after } = asked.params;
+export function continueChange(
+  { creations = [], targets, waiting, after }: Params<"members.change">,
+  view: View,
+): Outcome {
   if (creations.length > 0) return done({}, creationSlice(view, creations, { targets, waiting, after }));
   const { taken, left } = takeSlice(targets);
   const now = taken.flatMap(({ channelId, ...target }) => {
@@ -184,5 +186,5 @@ function ascending(ids: readonly number[]): number[] {
 }
 
 export const membershipDecisions = {
-  "members.change": continueChange,
+  "members.change": forServer(continueChange),
 } as const;

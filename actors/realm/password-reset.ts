@@ -8,8 +8,8 @@ import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Command, command } from "../protocol/commands.ts";
-import { done, type Outcome } from "../protocol/decide.ts";
+import { command, type Params } from "../protocol/commands.ts";
+import { done, forServer, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { endLoginKeys } from "../rules/api-keys.ts";
 import { revokeLinks } from "../rules/email-changes.ts";
@@ -19,8 +19,7 @@ import { endSessionsOf } from "../rules/sessions.ts";
 
 const hourMs = 60 * 60 * 1000;
 
-export function requestReset(_context: unknown, asked: Command<"password.reset-request">, view: View): Outcome {
-  const { email, keyHash, link } = asked.params;
+export function requestReset({ email, keyHash, link }: Params<"password.reset-request">, view: View): Outcome {
   const counted = effects.setCounter("passwordReset", view.counter("passwordReset") + 1);
   const user = resettable(view, email);
   if (user === undefined || isRepeated(view, user) || isLimited(view, user.id)) return done({}, [counted]);
@@ -33,8 +32,7 @@ export function requestReset(_context: unknown, asked: Command<"password.reset-r
 }
 
 /** For an operator, who is not limited and uses up nothing of the user's own limit. */
-export function makeResetLink(_context: unknown, asked: Command<"password.reset-link">, view: View): Outcome {
-  const { email, keyHash } = asked.params;
+export function makeResetLink({ email, keyHash }: Params<"password.reset-link">, view: View): Outcome {
   const user = resettable(view, email);
   if (user === undefined) return refuse.badRequest("There is no active account of a person with this address");
   return done({}, [...newLink(view, user, keyHash), effects.put("operatorResets", user.id, { keyHash })]);
@@ -76,8 +74,7 @@ function newLink(view: View, user: UserRecord, keyHash: string): Effect[] {
 }
 
 /** Somebody else may know the old password: everything that was logged in with it ends. */
-export function resetPassword(_context: unknown, asked: Command<"password.reset">, view: View): Outcome {
-  const { keyHash, passwordHash } = asked.params;
+export function resetPassword({ keyHash, passwordHash }: Params<"password.reset">, view: View): Outcome {
   const user = accountOfReset(view, view.row("passwordResets", keyHash));
   if (user === undefined) return refuse.notFound();
   return done({}, [
@@ -90,8 +87,7 @@ export function resetPassword(_context: unknown, asked: Command<"password.reset"
   ]);
 }
 
-export function expireReset(_context: unknown, asked: Command<"password.reset-expire">, view: View): Outcome {
-  const { keyHash, userId, requestedAt } = asked.params;
+export function expireReset({ keyHash, userId, requestedAt }: Params<"password.reset-expire">, view: View): Outcome {
   const isOfOperator = view.row("operatorResets", userId)?.keyHash === keyHash;
   return done({}, [
     effects.remove("passwordResets", keyHash),
@@ -101,8 +97,8 @@ export function expireReset(_context: unknown, asked: Command<"password.reset-ex
 }
 
 export const passwordResetDecisions = {
-  "password.reset-request": requestReset,
-  "password.reset-link": makeResetLink,
-  "password.reset": resetPassword,
-  "password.reset-expire": expireReset,
+  "password.reset-request": forServer(requestReset),
+  "password.reset-link": forServer(makeResetLink),
+  "password.reset": forServer(resetPassword),
+  "password.reset-expire": forServer(expireReset),
 } as const;

@@ -1,26 +1,27 @@
 /** Code playgrounds of an organization (spec 4.18): websites where clients can open a code block. */
 
 import { isTemplate, isWebTemplate, variableNames, webTemplateRequired } from "../../domain/markdown/uri-template.ts";
-import { isAdministrator } from "../../domain/permissions.ts";
+
 import { playgroundsOf } from "../../domain/playgrounds.ts";
 import { checkCharacters } from "../../domain/text.ts";
 import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { PlaygroundInput } from "../../schemas/playgrounds.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+
+import type { Params } from "../protocol/commands.ts";
+import { done, forAdministrator, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
 
 /** Sent to everybody. It contains the whole list, read on delivery. */
 const playgroundsEvent = effects.emit("realm_playgrounds", {}, { to: "realm" });
 
 /** POST /realm/playgrounds. */
-export function addPlayground(_context: unknown, asked: Command<"playground.add">, view: View): Outcome {
-  const refused = refuseCaller(asked, view) ?? refuseInput(view, asked.params);
+export function addPlayground(params: Params<"playground.add">, view: View): Outcome {
+  const refused = refuseInput(view, params);
   if (refused !== null) return refused;
   const id = view.counter("playground") + 1;
-  const { name, language, urlTemplate } = asked.params;
+  const { name, language, urlTemplate } = params;
   return done({ id }, [
     effects.setCounter("playground", id),
     effects.put("playgrounds", id, { id, name, language, urlTemplate }),
@@ -29,17 +30,9 @@ export function addPlayground(_context: unknown, asked: Command<"playground.add"
 }
 
 /** DELETE /realm/playgrounds/{playground_id}. */
-export function removePlayground(_context: unknown, asked: Command<"playground.remove">, view: View): Outcome {
-  const refused = refuseCaller(asked, view);
-  if (refused !== null) return refused;
-  const { id } = asked.params;
+export function removePlayground({ id }: Params<"playground.remove">, view: View): Outcome {
   if (view.row("playgrounds", id) === undefined) return refuse.badRequest("Invalid playground");
   return done({}, [effects.remove("playgrounds", id), playgroundsEvent]);
-}
-
-function refuseCaller(asked: Command, view: View): Refusal | null {
-  const caller = callerOf(asked, view);
-  return caller === null || isAdministrator(caller) ? null : refuse.administratorRequired();
 }
 
 /** The allowed characters of lexer names (public API); whether the lexer exists is not checked. */
@@ -70,6 +63,6 @@ function refuseInput(view: View, { name, language, urlTemplate }: PlaygroundInpu
 }
 
 export const playgroundsDecisions = {
-  "playground.add": addPlayground,
-  "playground.remove": removePlayground,
+  "playground.add": forAdministrator(addPlayground),
+  "playground.remove": forAdministrator(removePlayground),
 } as const;

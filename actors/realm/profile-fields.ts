@@ -4,7 +4,6 @@
  * users.
  */
 
-import { isAdministrator } from "../../domain/permissions.ts";
 import {
   checkField,
   defaultAccountOf,
@@ -16,26 +15,21 @@ import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ProfileFieldInput, ProfileFieldRecord, ProfileFieldUpdate } from "../../schemas/profile-fields.ts";
-import { type Command, command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+
+import { command, type Params } from "../protocol/commands.ts";
+import { done, forAdministrator, forServer, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { valueEvent } from "./profile-values.ts";
-
-function refuseCaller(asked: Command, view: View): Refusal | null {
-  const caller = callerOf(asked, view);
-  return caller === null || isAdministrator(caller) ? null : refuse.administratorRequired();
-}
 
 /** Sent to everybody. It contains the whole list, read on delivery. */
 const fieldsEvent = effects.emit("custom_profile_fields", {}, { to: "realm" });
 
 /** POST /realm/profile_fields. A new field is appended to the order. */
-export function createProfileField(_context: unknown, asked: Command<"profile-field.create">, view: View): Outcome {
-  const { params } = asked;
+export function createProfileField(params: Params<"profile-field.create">, view: View): Outcome {
   const account = defaultAccountOf(params.type, params.fieldData);
   const input: ProfileFieldInput =
     account === undefined ? params : { ...params, name: account.name, hint: account.hint };
-  const refused = refuseCaller(asked, view) ?? refuseInput(view, input, null);
+  const refused = refuseInput(view, input, null);
   if (refused !== null) return refused;
   if (view.profiles.fields.length >= limits.profile_fields_max) return refuse.badRequest("Too many profile fields");
   const id = view.counter("profileField") + 1;
@@ -73,11 +67,8 @@ function refuseInput(view: View, input: ProfileFieldInput, id: number | null): R
 }
 
 /** PATCH /realm/profile_fields/{field_id}. */
-export function updateProfileField(_context: unknown, asked: Command<"profile-field.update">, view: View): Outcome {
-  const { params } = asked;
+export function updateProfileField(params: Params<"profile-field.update">, view: View): Outcome {
   const before = view.profiles.field(params.fieldId);
-  const refusedCaller = refuseCaller(asked, view);
-  if (refusedCaller !== null) return refusedCaller;
   if (before === undefined) return notFound(params.fieldId);
   const input = inputOf(before, params);
   const refused = refuseDefaultAccount(before, input) ?? refuseInput(view, input, before.id);
@@ -124,10 +115,8 @@ export function notFound(fieldId: number): Refusal {
 }
 
 /** PATCH /realm/profile_fields: unknown ids are ignored, but every field must be listed. */
-export function reorderProfileFields(_context: unknown, asked: Command<"profile-field.reorder">, view: View): Outcome {
-  const refused = refuseCaller(asked, view);
-  if (refused !== null) return refused;
-  const places = new Map(asked.params.order.map((id, index) => [id, index]));
+export function reorderProfileFields(params: Params<"profile-field.reorder">, view: View): Outcome {
+  const places = new Map(params.order.map((id, index) => [id, index]));
   const { fields } = view.profiles;
   if (!fields.every(({ id }) => places.has(id))) return refuse.badRequest("Invalid order mapping.");
   const moved = fields
@@ -138,10 +127,7 @@ export function reorderProfileFields(_context: unknown, asked: Command<"profile-
 }
 
 /** DELETE /realm/profile_fields/{field_id}. Its values are hidden at once; their rows are deleted afterwards. */
-export function deleteProfileField(_context: unknown, asked: Command<"profile-field.delete">, view: View): Outcome {
-  const { fieldId } = asked.params;
-  const refused = refuseCaller(asked, view);
-  if (refused !== null) return refused;
+export function deleteProfileField({ fieldId }: Params<"profile-field.delete">, view: View): Outcome {
   if (view.profiles.field(fieldId) === undefined) return notFound(fieldId);
   return done({}, [effects.remove("profileFields", fieldId), fieldsEvent, sweepOf(fieldId)]);
 }
@@ -151,8 +137,7 @@ function sweepOf(fieldId: number, afterUserId = 0): Effect {
 }
 
 /** One slice of the users with a value for a field: deletes values that are no longer valid. */
-export function sweepProfileValues(_context: unknown, asked: Command<"profile-values.sweep">, view: View): Outcome {
-  const { fieldId, afterUserId } = asked.params;
+export function sweepProfileValues({ fieldId, afterUserId }: Params<"profile-values.sweep">, view: View): Outcome {
   const field = view.profiles.field(fieldId);
   const ahead = [...view.profiles.holders(fieldId)].filter((id) => id > afterUserId).sort((a, b) => a - b);
   const slice = ahead.slice(0, limits.profile_values_per_command_max);
@@ -169,9 +154,9 @@ export function sweepProfileValues(_context: unknown, asked: Command<"profile-va
 }
 
 export const profileFieldsDecisions = {
-  "profile-field.create": createProfileField,
-  "profile-field.update": updateProfileField,
-  "profile-field.reorder": reorderProfileFields,
-  "profile-field.delete": deleteProfileField,
-  "profile-values.sweep": sweepProfileValues,
+  "profile-field.create": forAdministrator(createProfileField),
+  "profile-field.update": forAdministrator(updateProfileField),
+  "profile-field.reorder": forAdministrator(reorderProfileFields),
+  "profile-field.delete": forAdministrator(deleteProfileField),
+  "profile-values.sweep": forServer(sweepProfileValues),
 } as const;

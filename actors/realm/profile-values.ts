@@ -10,16 +10,14 @@ import type { View } from "../../domain/view.ts";
 import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import type { ProfileFieldRecord, ProfileValueChange, ProfileValueRecord } from "../../schemas/profile-fields.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { Params } from "../protocol/commands.ts";
+import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
 /** PATCH and DELETE /users/me/profile_data; DELETE sets values to null. */
-export function changeOwnProfile(_context: unknown, asked: Command<"profile-data.set">, view: View): Outcome {
-  const user = callerOf(asked, view);
-  if (user === null) return refuse.insufficientPermission();
+export function changeOwnProfile(user: UserRecord, params: Params<"profile-data.set">, view: View): Outcome {
   if (user.botType !== null) return refuse.botsNotAllowed();
-  const changed = setProfileValues(view, user, asked.params.data, user);
+  const changed = setProfileValues(view, user, params.data, user);
   return isRefusal(changed) ? changed : done({}, changed.effects);
 }
 
@@ -90,5 +88,5 @@ export function valueEvent(userId: number, body: ValueBody): Effect {
 }
 
 export const profileValuesDecisions = {
-  "profile-data.set": changeOwnProfile,
+  "profile-data.set": forUser(changeOwnProfile),
 } as const;

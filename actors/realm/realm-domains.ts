@@ -7,16 +7,20 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { StoredBody } from "../../schemas/events.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import type { Params } from "../protocol/commands.ts";
+import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { realmEvent } from "./realm-events.ts";
 
 /** POST /realm/domains. */
-export function addRealmDomain(_context: unknown, asked: Command<"realm-domain.add">, view: View): Outcome {
-  const { domain, allowsSubdomains } = asked.params;
-  const refused = refuseCaller(asked, view);
-  if (refused !== null) return refused;
+export function addRealmDomain(
+  caller: UserRecord,
+  { domain, allowsSubdomains }: Params<"realm-domain.add">,
+  view: View,
+): Outcome {
+  if (caller.role !== roles.owner) return refuse.ownerRequired();
+
   const fault = domainFault(domain);
   if (fault !== null) return refuse.badRequest(`Invalid domain: ${fault}`);
   if (view.row("realmDomains", domain) !== undefined) {
@@ -32,10 +36,13 @@ export function addRealmDomain(_context: unknown, asked: Command<"realm-domain.a
 }
 
 /** PATCH /realm/domains/{domain}. Emits nothing if the value does not change. */
-export function updateRealmDomain(_context: unknown, asked: Command<"realm-domain.update">, view: View): Outcome {
-  const { domain, allowsSubdomains } = asked.params;
-  const refused = refuseCaller(asked, view);
-  if (refused !== null) return refused;
+export function updateRealmDomain(
+  caller: UserRecord,
+  { domain, allowsSubdomains }: Params<"realm-domain.update">,
+  view: View,
+): Outcome {
+  if (caller.role !== roles.owner) return refuse.ownerRequired();
+
   const before = view.row("realmDomains", domain);
   if (before === undefined) return unknown(domain);
   if (before.allowsSubdomains === allowsSubdomains) return done({}, []);
@@ -50,10 +57,9 @@ export function updateRealmDomain(_context: unknown, asked: Command<"realm-domai
  * DELETE /realm/domains/{domain}. Without any domain, the restriction would reject every address, so it is switched off
  * with the last one.
  */
-export function removeRealmDomain(_context: unknown, asked: Command<"realm-domain.remove">, view: View): Outcome {
-  const { domain } = asked.params;
-  const refused = refuseCaller(asked, view);
-  if (refused !== null) return refused;
+export function removeRealmDomain(caller: UserRecord, { domain }: Params<"realm-domain.remove">, view: View): Outcome {
+  if (caller.role !== roles.owner) return refuse.ownerRequired();
+
   if (view.row("realmDomains", domain) === undefined) return unknown(domain);
   const isLast = realmDomainsOf(view).length === 1;
   return done({}, [
@@ -72,17 +78,12 @@ function unknown(domain: string): Refusal {
   return refuse.badRequest(`No entry found for domain ${domain}.`);
 }
 
-function refuseCaller(asked: Command, view: View): Refusal | null {
-  const caller = callerOf(asked, view);
-  return caller === null || caller.role === roles.owner ? null : refuse.ownerRequired();
-}
-
 function domainEvent(body: StoredBody<"realm_domains">): Effect {
   return effects.emit("realm_domains", body, { to: "realm" });
 }
 
 export const realmDomainsDecisions = {
-  "realm-domain.add": addRealmDomain,
-  "realm-domain.update": updateRealmDomain,
-  "realm-domain.remove": removeRealmDomain,
+  "realm-domain.add": forUser(addRealmDomain),
+  "realm-domain.update": forUser(updateRealmDomain),
+  "realm-domain.remove": forUser(removeRealmDomain),
 } as const;

@@ -3,22 +3,19 @@
  * claims it.
  */
 
-import { isAdministrator } from "../../domain/permissions.ts";
 import { type ShownPicture, shownPicture } from "../../domain/realm-pictures.ts";
 import type { View } from "../../domain/view.ts";
-import { refuse } from "../../schemas/errors.ts";
+
 import type { StoredBody } from "../../schemas/events.ts";
 import { realmPictureFile } from "../../schemas/files.ts";
 import type { RealmPictureName } from "../../schemas/realm-pictures.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+
+import type { Params } from "../protocol/commands.ts";
+import { done, forAdministrator, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
 
 /** Removing an image that is not set changes nothing and emits no event. */
-export function setRealmPicture(_context: unknown, command: Command<"realm.picture.set">, view: View): Outcome {
-  const caller = callerOf(command, view);
-  if (caller === null || !isAdministrator(caller)) return refuse.administratorRequired();
-  const { name, file } = command.params;
+export function setRealmPicture({ name, file }: Params<"realm.picture.set">, view: View): Outcome {
   const before = view.row("realmPictures", name);
   const after = file === null ? undefined : { file };
   const shown = shownPicture(view, name, after);
@@ -50,5 +47,5 @@ const pictureEventBodies: Readonly<Record<RealmPictureName, (shown: ShownPicture
 };
 
 export const realmPicturesDecisions = {
-  "realm.picture.set": setRealmPicture,
+  "realm.picture.set": forAdministrator(setRealmPicture),
 } as const;

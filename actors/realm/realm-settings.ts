@@ -22,8 +22,8 @@ import {
 } from "../../schemas/realm-settings.ts";
 import { roles } from "../../schemas/types.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { Params } from "../protocol/commands.ts";
+import { done, forEither, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { accessEffects } from "../rules/user-visibility.ts";
 import { changeGroupValue, checkNamedChanges } from "./group-values.ts";
@@ -31,11 +31,10 @@ import { realmEvent } from "./realm-events.ts";
 import { waitingPeriodEffects } from "./waiting-period.ts";
 
 export function changeRealmSettings(
-  _context: unknown,
-  { params, ...asked }: Command<"realm.change-settings">,
+  caller: UserRecord | null,
+  params: Params<"realm.change-settings">,
   view: View,
 ): Outcome {
-  const caller = callerOf({ params, ...asked }, view);
   const refused = caller === null ? null : checkCaller(caller, params);
   if (refused !== null) return refused;
   const settings = changedSettings(view, caller, params);
@@ -147,5 +146,5 @@ const followUpEffects: Readonly<Record<string, (view: View, after: View) => read
 } satisfies Partial<Record<RealmSettingName | RealmGroupSettingName, unknown>>;
 
 export const realmSettingsDecisions = {
-  "realm.change-settings": changeRealmSettings,
+  "realm.change-settings": forEither(changeRealmSettings),
 } as const;

@@ -5,20 +5,20 @@ import { changedSettings, storedSettings } from "../../domain/settings.ts";
 import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { userSettings } from "../../schemas/user-settings.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import type { Params } from "../protocol/commands.ts";
+import { done, forEither, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
 
 /** PATCH /realm/user_settings_defaults, for administrators only. Everybody receives the event. */
 export function changeSettingsDefaults(
-  _context: unknown,
-  command: Command<"realm.change-settings-defaults">,
+  caller: UserRecord | null,
+  params: Params<"realm.change-settings-defaults">,
   view: View,
 ): Outcome {
-  const caller = callerOf(command, view);
   if (caller !== null && !isAdministrator(caller)) return refuse.administratorRequired();
   const { userDefaults } = view.realm;
-  const changes = changedSettings(command.params.settings, (name) => userDefaults[name] ?? userSettings[name].default);
+  const changes = changedSettings(params.settings, (name) => userDefaults[name] ?? userSettings[name].default);
   if (changes.length === 0) return done({}, []);
   return done({}, [
     effects.put("realm", "realm", { ...view.realm, userDefaults: storedSettings(userDefaults, changes) }),
@@ -29,5 +29,5 @@ export function changeSettingsDefaults(
 }
 
 export const settingsDefaultsDecisions = {
-  "realm.change-settings-defaults": changeSettingsDefaults,
+  "realm.change-settings-defaults": forEither(changeSettingsDefaults),
 } as const;

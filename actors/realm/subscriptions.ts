@@ -18,8 +18,8 @@ import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { SubscribeRequest } from "../../schemas/subscriptions.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, type Outcome } from "../protocol/decide.ts";
+import type { Command, Params } from "../protocol/commands.ts";
+import { forUser, type Outcome } from "../protocol/decide.ts";
 import { announcement, type Creations, checkChannelCreate, newCreations } from "./channels.ts";
 import { changeMembers, type Target } from "./membership.ts";
 import { resolvePrincipals } from "./principals.ts";
@@ -37,27 +37,36 @@ interface Additions {
 }
 
 /** POST /users/me/subscriptions. Channels that do not exist are created with the request's settings. */
-export function addSubscriptions(_context: unknown, asked: Command<"subscriptions.add">, view: View): Outcome {
-  const caller = callerOf(asked, view);
-  if (caller === null) return refuse.noSuchUser();
-  const additions = planAdditions(view, caller, asked.params, new Set());
+export function addSubscriptions(
+  caller: UserRecord,
+  params: Params<"subscriptions.add">,
+  view: View,
+  asked: Command<"subscriptions.add">,
+): Outcome {
+  const additions = planAdditions(view, caller, params, new Set());
   return isRefusal(additions) ? additions : changeMembers(view, asked, additions);
 }
 
 /** DELETE /users/me/subscriptions. */
-export function removeSubscriptions(_context: unknown, asked: Command<"subscriptions.remove">, view: View): Outcome {
-  const caller = callerOf(asked, view);
-  if (caller === null) return refuse.noSuchUser();
-  const { channelNames, principals } = asked.params;
+export function removeSubscriptions(
+  caller: UserRecord,
+  params: Params<"subscriptions.remove">,
+  view: View,
+  asked: Command<"subscriptions.remove">,
+): Outcome {
+  const { channelNames, principals } = params;
   const removals = planRemovals(view, caller, channelNames, principals, new Set());
   return isRefusal(removals) ? removals : changeMembers(view, asked, { ...removals, creations: [], after: [] });
 }
 
 /** PATCH /users/me/subscriptions: subscribes, then unsubscribes. A channel in both lists is left unchanged. */
-export function updateSubscriptions(_context: unknown, asked: Command<"subscriptions.update">, view: View): Outcome {
-  const caller = callerOf(asked, view);
-  if (caller === null) return refuse.noSuchUser();
-  const { add, removeNames } = asked.params;
+export function updateSubscriptions(
+  caller: UserRecord,
+  params: Params<"subscriptions.update">,
+  view: View,
+  asked: Command<"subscriptions.update">,
+): Outcome {
+  const { add, removeNames } = params;
   const leaving = new Set(removeNames.map(nameKey));
   const additions = planAdditions(view, caller, add, leaving);
   if (isRefusal(additions)) return additions;
@@ -248,7 +257,7 @@ function mayRemove(view: View, caller: UserRecord, principals: readonly UserReco
 }
 
 export const subscriptionsDecisions = {
-  "subscriptions.add": addSubscriptions,
-  "subscriptions.remove": removeSubscriptions,
-  "subscriptions.update": updateSubscriptions,
+  "subscriptions.add": forUser(addSubscriptions),
+  "subscriptions.remove": forUser(removeSubscriptions),
+  "subscriptions.update": forUser(updateSubscriptions),
 } as const;

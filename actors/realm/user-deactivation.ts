@@ -15,8 +15,8 @@ import type { MailRecord } from "../../schemas/mails.ts";
 import type { SubscriptionRecord } from "../../schemas/subscriptions.ts";
 import { roles } from "../../schemas/types.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Command, command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { command, type Params } from "../protocol/commands.ts";
+import { done, forEither, forUser, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { endKeys } from "../rules/api-keys.ts";
 import { botUpdates } from "../rules/bot-events.ts";
@@ -34,9 +34,11 @@ import { departedGroupEvents, returnedGroupEvents } from "./user-groups.ts";
 import { isLastOwner, mayManage } from "./user-updates.ts";
 
 /** DELETE /users/{user_id} (spec 4.20). */
-export function deactivateUser(_context: unknown, command: Command<"user.deactivate">, view: View): Outcome {
-  const caller = callerOf(command, view);
-  const { userId, comment } = command.params;
+export function deactivateUser(
+  caller: UserRecord | null,
+  { userId, comment }: Params<"user.deactivate">,
+  view: View,
+): Outcome {
   const user = view.users.get(userId);
   if (user === undefined || user.botType !== null || user.id === notificationBotId) return refuse.noSuchUser();
   if (!user.isActive) return refuse.badRequest("User is deactivated");
@@ -48,9 +50,7 @@ export function deactivateUser(_context: unknown, command: Command<"user.deactiv
 }
 
 /** DELETE /users/me. */
-export function deactivateSelf(_context: unknown, command: Command<"user.deactivate-self">, view: View): Outcome {
-  const caller = callerOf(command, view);
-  if (caller === null) return refuse.noSuchUser();
+export function deactivateSelf(caller: UserRecord, _params: unknown, view: View): Outcome {
   if (isLastPerson(view, caller)) return refuse.cannotDeactivateLastUser(false);
   if (isLastOwner(view, caller)) return refuse.cannotDeactivateLastUser(true);
   return done({}, deactivationEffects(view, caller));
@@ -147,9 +147,8 @@ function deltaOf(user: UserRecord, subscriptions: readonly SubscriptionRecord[],
 }
 
 /** POST /users/{user_id}/reactivate. Has no effect on an active user. */
-export function reactivateUser(_context: unknown, command: Command<"user.reactivate">, view: View): Outcome {
-  const caller = callerOf(command, view);
-  const user = view.users.get(command.params.userId);
+export function reactivateUser(caller: UserRecord | null, params: Params<"user.reactivate">, view: View): Outcome {
+  const user = view.users.get(params.userId);
   if (user === undefined || user.id === notificationBotId) return refuse.noSuchUser();
   const refused = caller === null ? null : checkReactivation(view, caller, user);
   if (refused !== null) return refused;
@@ -208,7 +207,7 @@ function ownerOfReturned(view: View, user: UserRecord, caller: UserRecord | null
 }
 
 export const userDeactivationDecisions = {
-  "user.deactivate-self": deactivateSelf,
-  "user.reactivate": reactivateUser,
-  "user.deactivate": deactivateUser,
+  "user.deactivate-self": forUser(deactivateSelf),
+  "user.reactivate": forEither(reactivateUser),
+  "user.deactivate": forEither(deactivateUser),
 } as const;

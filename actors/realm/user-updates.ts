@@ -13,8 +13,8 @@ import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type Role, roles } from "../../schemas/types.ts";
 import type { UserRecord, UserTarget, UserUpdate } from "../../schemas/users.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { Params } from "../protocol/commands.ts";
+import { done, forServer, forUser, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { botUpdates } from "../rules/bot-events.ts";
 import { revokeLinks } from "../rules/email-changes.ts";
@@ -41,10 +41,7 @@ const lastOwner = "The owner permission cannot be removed from the only organiza
 
 const steps: readonly Step[] = [changeRole, changeName, changeProfile, changeAddress];
 
-export function updateUser(_context: unknown, command: Command<"user.update">, view: View): Outcome {
-  const caller = callerOf(command, view);
-  if (caller === null) return refuse.noSuchUser();
-  const { params } = command;
+export function updateUser(caller: UserRecord, params: Params<"user.update">, view: View): Outcome {
   const before = targetOf(view, caller, params.target);
   if (before === undefined) return refuse.noSuchUser();
   if (!mayManage(caller, before)) return refuse.insufficientPermission();
@@ -147,13 +144,7 @@ function changeAddress(view: View, asked: Asked): Change | Refusal {
 }
 
 /** `cli grant-can-change-user-emails` (D7): only the server itself may send this. */
-export function grantEmailChanges(
-  _context: unknown,
-  command: Command<"user.grant-email-changes">,
-  view: View,
-): Outcome {
-  if (command.callerId !== null) return refuse.insufficientPermission();
-  const { email, isGranted } = command.params;
+export function grantEmailChanges({ email, isGranted }: Params<"user.grant-email-changes">, view: View): Outcome {
   const user = view.users.byEmail(email);
   if (user === undefined || user.botType !== null) return refuse.noSuchUser();
   if (user.canChangeUserEmails === isGranted) return done({}, []);
@@ -161,9 +152,7 @@ export function grantEmailChanges(
 }
 
 /** `cli set-role`: only the server itself may send this. */
-export function setRole(_context: unknown, command: Command<"user.set-role">, view: View): Outcome {
-  if (command.callerId !== null) return refuse.insufficientPermission();
-  const { userId, role } = command.params;
+export function setRole({ userId, role }: Params<"user.set-role">, view: View): Outcome {
   const user = view.users.get(userId);
   if (user === undefined || user.id === notificationBotId) return refuse.noSuchUser();
   if (user.role === role) return done({}, []);
@@ -173,7 +162,7 @@ export function setRole(_context: unknown, command: Command<"user.set-role">, vi
 }
 
 export const userUpdatesDecisions = {
-  "user.set-role": setRole,
-  "user.update": updateUser,
-  "user.grant-email-changes": grantEmailChanges,
+  "user.set-role": forServer(setRole),
+  "user.update": forUser(updateUser),
+  "user.grant-email-changes": forServer(grantEmailChanges),
 } as const;

@@ -15,8 +15,8 @@ import { limits } from "../../schemas/limits.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
 import { userSettings } from "../../schemas/user-settings.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Command, command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { command, type Params } from "../protocol/commands.ts";
+import { done, forEither, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { botDirectMessage } from "../rules/notification-bot.ts";
 import { defaultChannelsFor, newUserEffects } from "./default-channels.ts";
@@ -26,14 +26,13 @@ import { joinedGroupEvents } from "./user-groups.ts";
 import { waitingEffects } from "./waiting-period.ts";
 
 /** POST /users, and `cli create-user`, where the server itself is the caller. */
-export function createUser(_context: unknown, asked: Command<"user.create">, view: View): Outcome {
-  const caller = callerOf(asked, view);
+export function createUser(caller: UserRecord | null, params: Params<"user.create">, view: View): Outcome {
   if (caller !== null && !isAdministrator(caller)) return refuse.administratorRequired();
   // The organization's restrictions on addresses do not apply to the command line.
-  const fault = caller === null ? null : refuseAddress(view, asked.params.email);
+  const fault = caller === null ? null : refuseAddress(view, params.email);
   if (fault !== null) return fault;
   const more = { joinsDefaults: true, channels: [], groups: [], welcomeText: null, invitationId: null };
-  const account = newAccount(view, { ...asked.params, ...more });
+  const account = newAccount(view, { ...params, ...more });
   return isRefusal(account) ? account : done({ user_id: account.user.id }, account.effects);
 }
 
@@ -123,5 +122,5 @@ function firstSettings(view: View): UserRecord["settings"] {
 }
 
 export const usersDecisions = {
-  "user.create": createUser,
+  "user.create": forEither(createUser),
 } as const;

@@ -11,19 +11,15 @@ import type { View } from "../../domain/view.ts";
 import type { SystemGroupName } from "../../schemas/group-settings.ts";
 import { roles } from "../../schemas/types.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Command, command } from "../protocol/commands.ts";
-import { done, type Outcome } from "../protocol/decide.ts";
+import { command } from "../protocol/commands.ts";
+import { done, forServer, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { channelsVisibleTo, channelVisibility } from "./channel-visibility.ts";
 
 const fullMembers: SystemGroupName = "role:fullmembers";
 
 /** Timer: some waiting periods may have ended. */
-export function endWaitingPeriods(
-  _context: unknown,
-  _command: Command<"realm.end-waiting-periods">,
-  view: View,
-): Outcome {
+export function endWaitingPeriods(_params: unknown, view: View): Outcome {
   const before = lastAnnounced(view);
   const ended = [...view.users.all()].some((user) => endOf(view, user) > before.now && endOf(view, user) <= view.now);
   return done(
@@ -105,5 +101,5 @@ function announcementEffects(before: View, after: View): Effect[] {
 }
 
 export const waitingPeriodDecisions = {
-  "realm.end-waiting-periods": endWaitingPeriods,
+  "realm.end-waiting-periods": forServer(endWaitingPeriods),
 } as const;

@@ -1,14 +1,15 @@
 /** The request and the batches of a topic deletion (spec 4.13; D29, D30; behaviour 7). */
 
-import { isAdministrator, openChannel } from "../../domain/permissions.ts";
+import { openChannel } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
 import type { Answer } from "../../schemas/answer.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { isRefusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
-import { type Address, type Command, command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { type Address, addressAs, type Command, command, type Params } from "../protocol/commands.ts";
+import { done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { type MessageToDelete, removeMessages } from "../rules/message-removal.ts";
 import { withinRows } from "../rules/removal-size.ts";
@@ -18,13 +19,13 @@ import type { TopicDeletionContext, Waiter } from "./context.ts";
 type Target = Extract<Address, { actor: "topic-deletion" }>;
 
 export function requestDeletion(
-  context: TopicDeletionContext,
-  asked: Command<"topic-deletion.request">,
+  { deadline }: Params<"topic-deletion.request">,
   view: View,
+  caller: UserRecord,
+  asked: Command<"topic-deletion.request">,
+  context: TopicDeletionContext,
 ): Outcome<TopicDeletionContext> {
-  const caller = callerOf(asked, view);
-  if (caller === null || !isAdministrator(caller)) return refuse.administratorRequired();
-  const target = asked.to as Target;
+  const target = addressAs(asked.to, "topic-deletion");
   const channel = openChannel(view, caller, target.channelId);
   if (isRefusal(channel)) return channel;
   const named = view.row("topicNames", [channel.id, fold(target.topic)]);
@@ -33,8 +34,7 @@ export function requestDeletion(
   // The topic was renamed or emptied meanwhile: waiting requests are answered together with this one.
   if (named === undefined) return complete({ complete: true }, living, []);
   if (living.length >= limits.topic_deletion_waiters_max) return refuse.overloaded();
-  const waiters: Waiter[] =
-    asked.ticket === null ? [...living] : [...living, { ticket: asked.ticket, deadline: asked.params.deadline }];
+  const waiters: Waiter[] = asked.ticket === null ? [...living] : [...living, { ticket: asked.ticket, deadline }];
   const highWaterId = view.counter("message");
   const isRepeated = context.hasMore && context.conversationId === named.id;
   const newestId = isRepeated ? context.newestId : (newestMessages(view, named.id, highWaterId, 1)[0]?.id ?? 0);
@@ -59,7 +59,7 @@ export function continueDeletion(
   asked: Command<"topic-deletion.continue" | "topic-deletion.move-ended">,
   view: View,
 ): Outcome<TopicDeletionContext> {
-  const target = asked.to as Target;
+  const target = addressAs(asked.to, "topic-deletion");
   const channel = view.channels.get(target.channelId);
   // After a restart no request is waiting: stop at this batch boundary. A repeated request continues the deletion.
   if (context.boot !== view.counter("boot")) return done({}, [], { waiters: [] });
@@ -122,7 +122,7 @@ export function expireWaiters(
   if (context.boot !== view.counter("boot")) return done({}, [], { waiters: [] });
   const { patient, replies } = atDeadline(context, view);
   if (replies.length === 0) return done({}, []);
-  return done({}, [...replies, ...nextDeadline(asked.to as Target, patient)], { waiters: patient });
+  return done({}, [...replies, ...nextDeadline(addressAs(asked.to, "topic-deletion"), patient)], { waiters: patient });
 }
 
 /**

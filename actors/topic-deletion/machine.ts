@@ -14,6 +14,7 @@
  * delay them. Each batch is one atomic command, so a crash leaves the topic at a batch boundary. Requests and abandoned
  * steps may arrive in any state, so idle, deleting and parked accept the same commands, and the context decides.
  */
+import { forAdministrator } from "../protocol/decide.ts";
 import { decide, ignore, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
 import { abandonDeletion, continueDeletion, expireWaiters, requestDeletion } from "./batches.ts";
 import {
@@ -36,7 +37,7 @@ export const topicDeletionMachine = setupMachine<TopicDeletionContext>().createM
   initial: "idle",
   on: {
     ...decide<TopicDeletionContext>({
-      "topic-deletion.request": requestDeletion,
+      "topic-deletion.request": forAdministrator(requestDeletion),
       "topic-deletion.continue": continueDeletion,
       "topic-deletion.abandon": abandonDeletion,
     }),

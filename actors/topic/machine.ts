@@ -8,7 +8,9 @@
  * `moving` accepts everything but another move or rename. A topic's name is part of its context, so a rename changes one
  * row. The target conversation imports messages that move to it, and stays open.
  */
+
 import { refuse } from "../../schemas/errors.ts";
+import { forUser } from "../protocol/decide.ts";
 import { decide, reject, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
 import { topicAreas } from "./areas.ts";
 import { emptyTopic, isEmpty, isMoving, isOpen, type TopicContext } from "./context.ts";
@@ -44,7 +46,7 @@ export const topicMachine = setupMachine<TopicContext>().createMachine({
       ],
     },
     moving: {
-      on: { ...on, ...decide<TopicContext>({ "message.edit": editWhileMoving }) },
+      on: { ...on, ...decide<TopicContext>({ "message.edit": forUser(editWhileMoving) }) },
       always: [
         { guard: isEmpty, target: "empty", description: "topic.refreshLastMessage" },
         { guard: isOpen, target: "open", description: "topic.move-ended" },

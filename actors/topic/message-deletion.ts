@@ -2,22 +2,22 @@
 
 import { checkDeletion, findChangeable } from "../../domain/message-rules.ts";
 import type { View } from "../../domain/view.ts";
-import { isRefusal, refuse } from "../../schemas/errors.ts";
-import type { Address, Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { isRefusal } from "../../schemas/errors.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { addressAs, type Command } from "../protocol/commands.ts";
+import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { removeMessages } from "../rules/message-removal.ts";
 import type { TopicContext } from "./context.ts";
 
 /** Deletes everything that belongs to the message and notifies everybody who has received it. */
 export function deleteMessage(
-  context: TopicContext,
-  asked: Command<"message.delete">,
+  caller: UserRecord,
+  _params: unknown,
   view: View,
+  { to }: Command<"message.delete">,
+  context: TopicContext,
 ): Outcome<TopicContext> {
-  const caller = callerOf(asked, view);
-  if (caller === null) return refuse.noSuchUser();
-  const { id: messageId } = asked.to as Extract<Address, { actor: "message" }>;
-  const found = findChangeable(view, caller, messageId, context);
+  const found = findChangeable(view, caller, addressAs(to, "message").id, context);
   if (isRefusal(found)) return found;
   const refused = checkDeletion(view, caller, found);
   if (refused !== null) return refused;
@@ -25,5 +25,5 @@ export function deleteMessage(
 }
 
 export const messageDeletionDecisions = {
-  "message.delete": deleteMessage,
+  "message.delete": forUser(deleteMessage),
 } as const;

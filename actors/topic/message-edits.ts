@@ -28,8 +28,8 @@ import type { MessageEdit } from "../../schemas/message-changes.ts";
 import { hasTrait, type MessageTrait } from "../../schemas/message-traits.ts";
 import type { MessageAlertsRecord, MessageRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Address, Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { addressAs, type Command, type Params } from "../protocol/commands.ts";
+import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { relinkAttachments } from "../rules/message-attachments.ts";
 import { rememberMentioned } from "../rules/missed-messages.ts";
@@ -44,31 +44,42 @@ import { refileMessage } from "./search.ts";
 import { type MessageUpdate, updateEvent } from "./update-events.ts";
 import { checkWildcards } from "./wildcards.ts";
 
-export function editMessage(context: TopicContext, asked: Command<"message.edit">, view: View): Outcome<TopicContext> {
-  const edit = checkEdit(context, asked, view);
+export function editMessage(
+  caller: UserRecord,
+  params: Params<"message.edit">,
+  view: View,
+  asked: Command<"message.edit">,
+  context: TopicContext,
+): Outcome<TopicContext> {
+  const edit = checkEdit(context, view, caller, addressAs(asked.to, "message").id, params);
   if (isRefusal(edit)) return edit;
   return edit.move === null ? editContent(context, edit, view) : moveMessages(context, asked, edit, edit.move, view);
 }
 
 /** The content may still change. A second move must wait; that error comes after all other checks. */
 export function editWhileMoving(
-  context: TopicContext,
-  asked: Command<"message.edit">,
+  caller: UserRecord,
+  params: Params<"message.edit">,
   view: View,
+  { to }: Command<"message.edit">,
+  context: TopicContext,
 ): Outcome<TopicContext> {
-  const edit = checkEdit(context, asked, view);
+  const edit = checkEdit(context, view, caller, addressAs(to, "message").id, params);
   if (isRefusal(edit)) return edit;
   return edit.move === null
     ? editContent(context, edit, view)
     : refuse.badRequest("Messages of this topic are being moved. Please try again later.");
 }
 
-function checkEdit(context: TopicContext, asked: Command<"message.edit">, view: View): CheckedEdit | Refusal {
-  const caller = callerOf(asked, view);
-  if (caller === null) return refuse.noSuchUser();
-  const { id: messageId } = asked.to as Extract<Address, { actor: "message" }>;
+function checkEdit(
+  context: TopicContext,
+  view: View,
+  caller: UserRecord,
+  messageId: number,
+  params: MessageEdit,
+): CheckedEdit | Refusal {
   const found = findChangeable(view, caller, messageId, context);
-  return isRefusal(found) ? found : readEdit(context, asked.params, view, { caller, ...found });
+  return isRefusal(found) ? found : readEdit(context, params, view, { caller, ...found });
 }
 
 /** An edit that passed all checks. */
@@ -351,5 +362,5 @@ function moveMessages(
 }
 
 export const messageEditsDecisions = {
-  "message.edit": editMessage,
+  "message.edit": forUser(editMessage),
 } as const;

@@ -12,12 +12,12 @@ import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ReportType } from "../../schemas/message-reports.ts";
 import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
-import type { Address, Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { addressAs, type Command, type Params } from "../protocol/commands.ts";
+import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
 import { botMessage, silentMention } from "../rules/notification-bot.ts";
 import { messageLink } from "../rules/topic-links.ts";
-import type { TopicContext } from "./context.ts";
 
 const reasons: Readonly<Record<ReportType, string>> = {
   spam: "Spam",
@@ -28,19 +28,17 @@ const reasons: Readonly<Record<ReportType, string>> = {
 };
 
 export function reportMessage(
-  _context: TopicContext,
-  asked: Command<"message.report">,
+  caller: UserRecord,
+  { reportType, description }: Params<"message.report">,
   view: View,
-): Outcome<TopicContext> {
-  const caller = callerOf(asked, view);
-  if (caller === null) return refuse.noSuchUser();
-  const { reportType, description } = asked.params;
+  { to }: Command<"message.report">,
+): Outcome {
   const channel = view.channels.get(Number(realmSetting(view, "moderation_request_channel_id")));
   if (channel === undefined || channel.isArchived) {
     return refuse.badRequest("Moderation request channel must be specified to enable message reporting.");
   }
   if (reportType === "other" && description === "") return refuse.badRequest("An explanation is required.");
-  const message = view.row("messages", (asked.to as Extract<Address, { actor: "message" }>).id);
+  const message = view.row("messages", addressAs(to, "message").id);
   const conversation = message === undefined ? undefined : view.row("conversations", message.conversationId);
   if (message === undefined || conversation === undefined || !canReadMessage(view, caller, message)) {
     return refuse.invalidMessage();
@@ -74,5 +72,5 @@ function quoted(text: string): string[] {
 }
 
 export const messageReportsDecisions = {
-  "message.report": reportMessage,
+  "message.report": forUser(reportMessage),
 } as const;

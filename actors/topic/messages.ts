@@ -8,7 +8,7 @@ import { resolveContent } from "../../domain/markdown/resolve.ts";
 import { mentionResolver } from "../../domain/mention-resolver.ts";
 import { channelIndexRow, indexRow } from "../../domain/message-index.ts";
 import { mayPost } from "../../domain/message-rules.ts";
-import { hasMetadataAccess, isAdministrator, isGuest } from "../../domain/permissions.ts";
+import { hasMetadataAccess, isGuest } from "../../domain/permissions.ts";
 import { realmSetting } from "../../domain/realm-settings.ts";
 import { emptyTopicName } from "../../domain/topics.ts";
 import type { View } from "../../domain/view.ts";
@@ -18,8 +18,8 @@ import type { StoredBody } from "../../schemas/events.ts";
 import { fold } from "../../schemas/fold.ts";
 import type { MessageAlertsRecord, MessageRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { Command, Params } from "../protocol/commands.ts";
+import { callerOf, done, forAdministrator, forUser, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { botDirectMessage, notificationBotId } from "../rules/notification-bot.ts";
 import { checkDirectRecipients, checkInitiator, isSubscribedOrBot } from "../rules/posting-access.ts";
@@ -34,20 +34,30 @@ import { alertsOf, mentionedBots } from "./message-alerts.ts";
 import { followUpEffects } from "./post-effects.ts";
 import { checkWildcards } from "./wildcards.ts";
 
-export function postMessage(context: TopicContext, asked: Command<"message.post">, view: View): Outcome<TopicContext> {
-  const outcome = post(context, asked, view);
-  const { answersMessageId } = asked.params;
+function postMessage(
+  sender: UserRecord,
+  { answersMessageId }: Params<"message.post">,
+  view: View,
+  asked: Command<"message.post">,
+  context: TopicContext,
+): Outcome<TopicContext> {
+  const outcome = post(context, asked, view, sender);
   if (outcome.kind === "done" || answersMessageId === undefined) return outcome;
-  return done(
-    {},
-    reportFailureToOwner(view, asked.callerId ?? 0, answersMessageId, `Its answer was refused: ${outcome.msg}`),
-  );
+  return done({}, reportFailureToOwner(view, sender.id, answersMessageId, `Its answer was refused: ${outcome.msg}`));
 }
 
-function post(context: TopicContext, asked: Command<"message.post">, view: View): Outcome<TopicContext> {
+/** Posts a message for another decision. Its sender may have been deactivated. */
+export function postNow(context: TopicContext, asked: Command<"message.post">, view: View): Outcome<TopicContext> {
   const sender = callerOf(asked, view);
-  if (sender === null) return refuse.noSuchUser();
-  if (!sender.isActive) return refuse.userDeactivated();
+  return sender?.isActive === true ? post(context, asked, view, sender) : refuse.userDeactivated();
+}
+
+function post(
+  context: TopicContext,
+  asked: Command<"message.post">,
+  view: View,
+  sender: UserRecord,
+): Outcome<TopicContext> {
   return context.userIds === null
     ? postToChannel(context, asked, view, sender)
     : postDirectly(context, asked, view, sender, context.userIds);
@@ -241,15 +251,19 @@ function messageEventBody(asked: Command<"message.post">, message: MessageRecord
     : { message_id: message.id, queue_id: queueId, local_id: localId };
 }
 
-export function testWelcome(context: TopicContext, asked: Command<"welcome.test">, view: View): Outcome<TopicContext> {
-  const caller = callerOf(asked, view);
-  if (caller === null || !isAdministrator(caller)) return refuse.administratorRequired();
-  const outcome = postMessage(context, botDirectMessage(caller.id, asked.params.text), view);
+function testWelcome(
+  { text }: Params<"welcome.test">,
+  view: View,
+  caller: UserRecord,
+  _asked: unknown,
+  context: TopicContext,
+): Outcome<TopicContext> {
+  const outcome = postNow(context, botDirectMessage(caller.id, text), view);
   if (outcome.kind === "refused") return outcome;
   return done({ message_id: outcome.answer?.["id"] }, outcome.effects, outcome.context);
 }
 
 export const messagesDecisions = {
-  "message.post": postMessage,
-  "welcome.test": testWelcome,
+  "message.post": forUser(postMessage),
+  "welcome.test": forAdministrator(testWelcome),
 } as const;

@@ -9,27 +9,31 @@ import { hasTrait, messageTraits } from "../../schemas/message-traits.ts";
 import type { MessageRecord } from "../../schemas/messages.ts";
 import type { ReactionRecord } from "../../schemas/reactions.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Address, Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { addressAs, type Command, type Params } from "../protocol/commands.ts";
+import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { policiesAfterReaction } from "./automatic-policies.ts";
 import { messageRows } from "./content.ts";
 import type { TopicContext } from "./context.ts";
 import { changeAudience } from "./update-events.ts";
 
-export function addReaction(context: TopicContext, asked: Command<"reaction.add">, view: View): Outcome<TopicContext> {
-  const caller = callerOf(asked, view);
-  if (caller === null) return refuse.noSuchUser();
-  const found = findChangeable(view, caller, messageIdOf(asked), context);
+export function addReaction(
+  caller: UserRecord,
+  params: Params<"reaction.add">,
+  view: View,
+  { to }: Command<"reaction.add">,
+  context: TopicContext,
+): Outcome<TopicContext> {
+  const found = findChangeable(view, caller, addressAs(to, "message").id, context);
   if (isRefusal(found)) return found;
   const { message } = found;
-  const known = findEmoji(view, asked.params);
+  const known = findEmoji(view, params);
   if (isRefusal(known)) return known;
   if (view.row("reactions", [message.id, caller.id, known.key]) !== undefined) return refuse.reactionAlreadyExists();
   const others = reactionsOf(view, message);
   // A name used in an existing reaction stays valid on this message even if the emoji was renamed since.
   const same = others.find(({ row }) => emojiKey(row.reactionType, row.emojiCode) === known.key);
-  const chosen = same === undefined ? chooseEmoji(view, asked.params) : nameOf(same.row);
+  const chosen = same === undefined ? chooseEmoji(view, params) : nameOf(same.row);
   if (chosen.kind === "refused") return chosen;
   if (others.length >= limits.reactions_per_message_max) return refuse.badRequest("Too many reactions");
   const row: ReactionRecord = {
@@ -47,16 +51,15 @@ export function addReaction(context: TopicContext, asked: Command<"reaction.add"
 }
 
 export function removeReaction(
-  context: TopicContext,
-  asked: Command<"reaction.remove">,
+  caller: UserRecord,
+  { name, code, reactionType }: Params<"reaction.remove">,
   view: View,
+  { to }: Command<"reaction.remove">,
+  context: TopicContext,
 ): Outcome<TopicContext> {
-  const caller = callerOf(asked, view);
-  if (caller === null) return refuse.noSuchUser();
-  const found = findChangeable(view, caller, messageIdOf(asked), context);
+  const found = findChangeable(view, caller, addressAs(to, "message").id, context);
   if (isRefusal(found)) return found;
   const { message } = found;
-  const { name, code, reactionType } = asked.params;
   if (name === null && code === null) {
     return refuse.badRequest("At least one of the following arguments must be present: emoji_name, emoji_code");
   }
@@ -78,10 +81,6 @@ export function removeReaction(
     ...(others.length > 1 ? [] : marked(context, message, false)),
     reactionEvent(view, context, message, caller, "remove", reaction.row),
   ]);
-}
-
-function messageIdOf(asked: Command): number {
-  return (asked.to as Extract<Address, { actor: "message" }>).id;
 }
 
 interface Reaction {
@@ -131,6 +130,6 @@ function reactionEvent(
 }
 
 export const reactionsDecisions = {
-  "reaction.add": addReaction,
-  "reaction.remove": removeReaction,
+  "reaction.add": forUser(addReaction),
+  "reaction.remove": forUser(removeReaction),
 } as const;

@@ -9,7 +9,7 @@ import { effects } from "../protocol/effects.ts";
 import { botDirectMessage } from "../rules/notification-bot.ts";
 import { failureEffects, remindersEvent, reminderText } from "../rules/reminders.ts";
 import type { TopicContext } from "./context.ts";
-import { postMessage } from "./messages.ts";
+import { postNow } from "./messages.ts";
 
 export function deliverReminder(
   context: TopicContext,
@@ -20,7 +20,7 @@ export function deliverReminder(
   const person = view.users.get(userId);
   if (row === undefined || row.timer === null || person === undefined) return done({}, []);
   const post = botDirectMessage(userId, reminderText(view, person, row), { mentionsAs: userId });
-  const outcome = postMessage(context, post, view);
+  const outcome = postNow(context, post, view);
   // A deactivated user gets no messages.
   if (outcome.kind === "refused") return done({}, failureEffects(row));
   const ended = [effects.remove("reminders", [userId, id]), remindersEvent(userId, { op: "remove", reminder_id: id })];

@@ -10,7 +10,7 @@ import { done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
 import { failureEffects, postOf, scheduledMessagesEvent } from "../rules/scheduled-messages.ts";
 import type { TopicContext } from "./context.ts";
-import { postMessage } from "./messages.ts";
+import { postNow } from "./messages.ts";
 
 export function deliverScheduledMessage(
   context: TopicContext,
@@ -22,7 +22,7 @@ export function deliverScheduledMessage(
   // The message was deleted, or edited and has another timer.
   if (row === undefined || row.timer !== timer || writer === undefined) return done({}, []);
   const post = postOf(row, parseMessage(view, writer, row.content, row.siteUrl));
-  const outcome = postMessage(context, post, view);
+  const outcome = postNow(context, post, view);
   if (outcome.kind === "refused") return done({}, failureEffects(view, row, outcome.msg));
   const ended = [
     effects.remove("scheduledMessages", [userId, id]),

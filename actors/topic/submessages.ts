@@ -8,8 +8,9 @@ import { parseJson } from "../../schemas/json.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait, messageTraits } from "../../schemas/message-traits.ts";
 import type { SubmessageRecord, WidgetRecord } from "../../schemas/submessages.ts";
-import type { Address, Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { addressAs, type Command, type Params } from "../protocol/commands.ts";
+import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
 import { submessageRows } from "../rules/submessage-rows.ts";
 import { policiesAfterReaction } from "./automatic-policies.ts";
@@ -18,20 +19,18 @@ import type { TopicContext } from "./context.ts";
 import { changeAudience } from "./update-events.ts";
 
 export function addSubmessage(
-  context: TopicContext,
-  asked: Command<"submessage.add">,
+  caller: UserRecord,
+  { msgType, content }: Params<"submessage.add">,
   view: View,
+  { to }: Command<"submessage.add">,
+  context: TopicContext,
 ): Outcome<TopicContext> {
-  const caller = callerOf(asked, view);
-  if (caller === null) return refuse.noSuchUser();
-  const { id: messageId } = asked.to as Extract<Address, { actor: "message" }>;
-  const found = findChangeable(view, caller, messageId, context);
+  const found = findChangeable(view, caller, addressAs(to, "message").id, context);
   if (isRefusal(found)) return found;
   const { message, channel } = found;
   const isAuthor = message.senderId === caller.id;
   const widget = view.row("widgets", message.id);
   if (widget === undefined && !isAuthor) return refuse.badRequest("You cannot attach a submessage to this message.");
-  const { msgType, content } = asked.params;
   const data = parseJson(content);
   if (data === undefined) return refuse.badRequest("Invalid json for submessage");
   const fault = stepFault(widget?.widgetType ?? "", data, isAuthor);
@@ -57,5 +56,5 @@ function isFull(widget: WidgetRecord | undefined, content: string): boolean {
 }
 
 export const submessagesDecisions = {
-  "submessage.add": addSubmessage,
+  "submessage.add": forUser(addSubmessage),
 } as const;

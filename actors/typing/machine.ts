@@ -6,13 +6,14 @@
  *
  * Both states accept every command: clients repeat and lose notices, so a stop without a start is no error.
  */
+import { forUser } from "../protocol/decide.ts";
 import { decide, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
 import { isAnybodyTyping, isNobodyTyping, type TypingContext } from "./context.ts";
 import { expireTyping, startTyping, stopTyping } from "./notices.ts";
 
 const accepted = decide<TypingContext>({
-  "typing.start": startTyping,
-  "typing.stop": stopTyping,
+  "typing.start": forUser(startTyping),
+  "typing.stop": forUser(stopTyping),
   "typing.expire": expireTyping,
 });
 

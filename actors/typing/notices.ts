@@ -11,8 +11,8 @@ import { limits } from "../../schemas/limits.ts";
 import type { TypingTarget } from "../../schemas/presence.ts";
 import type { Audience } from "../../schemas/runtime.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Command, command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { addressAs, type Command, command, type Params } from "../protocol/commands.ts";
+import { done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { checkDirectRecipients, checkInitiator, isSubscribedOrBot } from "../rules/posting-access.ts";
 import { contextAt } from "../topic/context.ts";
@@ -21,13 +21,12 @@ import { checkEditTyping, editNotice } from "./edit-notices.ts";
 import { channelRecipients, checkSharing, directRecipients } from "./recipients.ts";
 
 export function startTyping(
-  context: TypingContext,
-  asked: Command<"typing.start">,
+  sender: UserRecord,
+  { target }: Params<"typing.start">,
   view: View,
+  asked: Command<"typing.start">,
+  context: TypingContext,
 ): Outcome<TypingContext> {
-  const sender = callerOf(asked, view);
-  if (sender === null) return refuse.noSuchUser();
-  const { target } = asked.params;
   const refused = checkTyping(view, sender, target);
   if (refused !== null) return refused;
   const isNew = context.typists[sender.id] === undefined;
@@ -47,10 +46,13 @@ export function startTyping(
   );
 }
 
-export function stopTyping(context: TypingContext, asked: Command<"typing.stop">, view: View): Outcome<TypingContext> {
-  const sender = callerOf(asked, view);
-  if (sender === null) return refuse.noSuchUser();
-  const { target } = asked.params;
+export function stopTyping(
+  sender: UserRecord,
+  { target }: Params<"typing.stop">,
+  view: View,
+  _asked: unknown,
+  context: TypingContext,
+): Outcome<TypingContext> {
   const refused = checkTyping(view, sender, target);
   if (refused !== null) return refused;
   return done({}, notice(view, sender, target, "stop"), { typists: without(context.typists, sender.id) });
@@ -69,7 +71,7 @@ export function expireTyping(
 }
 
 function conversationOf(asked: Command): string {
-  return (asked.to as { conversation: string }).conversation;
+  return addressAs(asked.to, "typing").conversation;
 }
 
 function without(typists: Readonly<Record<number, number>>, userId: number): Record<number, number> {

@@ -8,30 +8,27 @@ import { checkLine, compareText } from "../../domain/text.ts";
 import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import type { Params } from "../protocol/commands.ts";
+import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
-export function addAlertWords(_context: unknown, command: Command<"alert-words.add">, view: View): Outcome {
-  const user = callerOf(command, view);
-  if (user === null) return refuse.noSuchUser();
-  for (const word of command.params.words) {
+export function addAlertWords(user: UserRecord, params: Params<"alert-words.add">, view: View): Outcome {
+  for (const word of params.words) {
     const refused = checkLine("alert word", word.trim());
     if (refused !== null) return refused;
   }
   const words = alertWordsOf(view, user.id);
-  const added = [...foldWords(command.params.words)].filter(([folded]) => !words.has(folded));
+  const added = [...foldWords(params.words)].filter(([folded]) => !words.has(folded));
   if (words.size + added.length > limits.alert_words_per_user_max) return refuse.badRequest("Too many alert words");
   const writes = added.map(([folded, word]) => effects.put("alertWords", [user.id, folded], { word }));
   for (const [folded, word] of added) words.set(folded, word);
   return changed(user.id, words, writes);
 }
 
-export function removeAlertWords(_context: unknown, command: Command<"alert-words.remove">, view: View): Outcome {
-  const user = callerOf(command, view);
-  if (user === null) return refuse.noSuchUser();
+export function removeAlertWords(user: UserRecord, params: Params<"alert-words.remove">, view: View): Outcome {
   const words = alertWordsOf(view, user.id);
-  const removed = [...foldWords(command.params.words).keys()].filter((folded) => words.delete(folded));
+  const removed = [...foldWords(params.words).keys()].filter((folded) => words.delete(folded));
   const writes = removed.map((folded) => effects.remove("alertWords", [user.id, folded]));
   return changed(user.id, words, writes);
 }
@@ -45,6 +42,6 @@ function changed(userId: number, words: ReadonlyMap<string, string>, writes: rea
 }
 
 export const alertWordsDecisions = {
-  "alert-words.add": addAlertWords,
-  "alert-words.remove": removeAlertWords,
+  "alert-words.add": forUser(addAlertWords),
+  "alert-words.remove": forUser(removeAlertWords),
 } as const;

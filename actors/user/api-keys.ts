@@ -2,8 +2,9 @@
 
 import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import type { Params } from "../protocol/commands.ts";
+import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { furtherKey, replaceKeys } from "../rules/api-keys.ts";
 import { loginEffects } from "./logins.ts";
 
@@ -12,10 +13,11 @@ import { loginEffects } from "./logins.ts";
  * rejected (S2). With `api_keys_per_user_max` keys, the oldest login key is evicted, and keys marked as kept only if
  * there is no other.
  */
-export function addApiKey(_context: unknown, command: Command<"user.api-key.add">, view: View): Outcome {
-  const user = callerOf(command, view);
-  if (user === null) return refuse.authenticationFailed();
-  const { hash, login, passwordHash } = command.params;
+export function addApiKey(
+  user: UserRecord,
+  { hash, login, passwordHash }: Params<"user.api-key.add">,
+  view: View,
+): Outcome {
   if (passwordHash !== undefined && view.row("credentials", user.id)?.passwordHash !== passwordHash) {
     return refuse.authenticationFailed();
   }
@@ -28,13 +30,11 @@ export function addApiKey(_context: unknown, command: Command<"user.api-key.add"
 /**
  * POST /users/me/api_key/regenerate: the turn that creates the new key invalidates all previous ones (behaviour 11).
  */
-export function regenerateApiKey(_context: unknown, command: Command<"user.api-key.regenerate">, view: View): Outcome {
-  const user = callerOf(command, view);
-  if (user === null) return refuse.authenticationFailed();
-  return done({}, replaceKeys(view, user.id, command.params.hash));
+export function regenerateApiKey(user: UserRecord, params: Params<"user.api-key.regenerate">, view: View): Outcome {
+  return done({}, replaceKeys(view, user.id, params.hash));
 }
 
 export const apiKeysDecisions = {
-  "user.api-key.add": addApiKey,
-  "user.api-key.regenerate": regenerateApiKey,
+  "user.api-key.add": forUser(addApiKey),
+  "user.api-key.regenerate": forUser(regenerateApiKey),
 } as const;

@@ -9,8 +9,8 @@ import type { AttachmentRecord } from "../../schemas/attachments.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { pathIdOf, uploadsPath } from "../../schemas/files.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { Params } from "../protocol/commands.ts";
+import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
 import {
   attachmentEvent,
@@ -22,10 +22,11 @@ import {
 } from "../rules/attachment-events.ts";
 
 /** POST /user_uploads. */
-export function addAttachment(_context: unknown, asked: Command<"attachment.add">, view: View): Outcome {
-  const owner = callerOf(asked, view);
-  if (owner === null) return refuse.noSuchUser();
-  const { file, name, size, image, sha256, realmQuotaBytes, personQuotaBytes } = asked.params;
+export function addAttachment(
+  owner: UserRecord,
+  { file, name, size, image, sha256, realmQuotaBytes, personQuotaBytes }: Params<"attachment.add">,
+  view: View,
+): Outcome {
   const bytes = view.counter("attachmentBytes") + size;
   if (realmQuotaBytes !== null && bytes > realmQuotaBytes) return refuse.realmUploadQuota();
   if (personQuotaBytes !== null && usageWithBots(view, owner) + chargeOf(size) > personQuotaBytes)
@@ -68,13 +69,13 @@ function usageWithBots(view: View, uploader: UserRecord): number {
  * DELETE /attachments/{id}, only by the owner. Messages keep their links as text; the rows of the links are removed
  * afterwards.
  */
-export function removeAttachment(_context: unknown, asked: Command<"attachment.remove">, view: View): Outcome {
-  const attachment = view.row("attachments", asked.params.attachmentId);
-  if (attachment === undefined || attachment.ownerId !== asked.callerId) return refuse.badRequest("Invalid attachment");
+export function removeAttachment(owner: UserRecord, params: Params<"attachment.remove">, view: View): Outcome {
+  const attachment = view.row("attachments", params.attachmentId);
+  if (attachment === undefined || attachment.ownerId !== owner.id) return refuse.badRequest("Invalid attachment");
   return done({}, [...removeFile(view, attachment), ...recheckAttachments([attachment.id])]);
 }
 
 export const attachmentsDecisions = {
-  "attachment.add": addAttachment,
-  "attachment.remove": removeAttachment,
+  "attachment.add": forUser(addAttachment),
+  "attachment.remove": forUser(removeAttachment),
 } as const;

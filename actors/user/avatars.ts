@@ -6,21 +6,20 @@
 import { refuseAvatarChange } from "../../domain/own-account.ts";
 import { avatarUrl } from "../../domain/people.ts";
 import type { View } from "../../domain/view.ts";
-import { refuse } from "../../schemas/errors.ts";
+
 import { avatarFiles } from "../../schemas/files.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import type { Params } from "../protocol/commands.ts";
+import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
 import { botUpdates } from "../rules/bot-events.ts";
 import { avatarEvent } from "../rules/user-events.ts";
 
 /** POST and DELETE /users/me/avatar. Removing an avatar that is not set changes nothing and emits no event. */
-export function setAvatar(_context: unknown, command: Command<"user.avatar.set">, view: View): Outcome {
-  const user = callerOf(command, view);
-  if (user === null) return refuse.userDeactivated();
+export function setAvatar(user: UserRecord, { file }: Params<"user.avatar.set">, view: View): Outcome {
   const refused = refuseAvatarChange(view, user);
   if (refused !== null) return refused;
-  const { file } = command.params;
+
   const before = user.avatarFile;
   if (file === null && before === null) return done({ avatar_url: avatarUrl(user, false) }, []);
   const avatarFile = file === null ? null : `${view.realm.id}/${file}`;
@@ -34,5 +33,5 @@ export function setAvatar(_context: unknown, command: Command<"user.avatar.set">
 }
 
 export const avatarsDecisions = {
-  "user.avatar.set": setAvatar,
+  "user.avatar.set": forUser(setAvatar),
 } as const;

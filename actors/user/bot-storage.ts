@@ -5,17 +5,16 @@ import type { View } from "../../domain/view.ts";
 import type { BotStorageUseRecord } from "../../schemas/bot-storage.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import type { Params } from "../protocol/commands.ts";
+import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
-export function setBotStorage(_context: unknown, command: Command<"bot-storage.set">, view: View): Outcome {
-  const user = callerOf(command, view);
-  if (user === null) return refuse.noSuchUser();
+export function setBotStorage(user: UserRecord, params: Params<"bot-storage.set">, view: View): Outcome {
   const before = useOf(view, user.id);
   let { entries, codePoints: sum } = before;
   const writes: Effect[] = [];
-  for (const { hash, key, value } of command.params.entries) {
+  for (const { hash, key, value } of params.entries) {
     const former = view.row("botStorage", [user.id, hash]);
     if (former?.value === value) continue;
     if (former === undefined) entries++;
@@ -38,10 +37,7 @@ export function setBotStorage(_context: unknown, command: Command<"bot-storage.s
 }
 
 /** If any key does not exist, nothing is removed. */
-export function removeBotStorage(_context: unknown, command: Command<"bot-storage.remove">, view: View): Outcome {
-  const user = callerOf(command, view);
-  if (user === null) return refuse.noSuchUser();
-  const { hashes } = command.params;
+export function removeBotStorage(user: UserRecord, { hashes }: Params<"bot-storage.remove">, view: View): Outcome {
   const use = useOf(view, user.id);
   const keys =
     hashes === null
@@ -71,6 +67,6 @@ function sizeOf({ key, value }: { readonly key: string; readonly value: string }
 }
 
 export const botStorageDecisions = {
-  "bot-storage.set": setBotStorage,
-  "bot-storage.remove": removeBotStorage,
+  "bot-storage.set": forUser(setBotStorage),
+  "bot-storage.remove": forUser(removeBotStorage),
 } as const;

@@ -8,19 +8,18 @@ import { canAccessUser } from "../../domain/people.ts";
 import { hasMetadataAccess } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
 import type { DraftContent, DraftRecord } from "../../schemas/drafts.ts";
-import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
+import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { StoredBody } from "../../schemas/events.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { Params } from "../protocol/commands.ts";
+import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
 /** POST /drafts, atomic. */
-export function addDrafts(_context: unknown, command: Command<"drafts.add">, view: View): Outcome {
-  const user = writerOf(command, view);
-  if (isRefusal(user)) return user;
-  const { drafts } = command.params;
+export function addDrafts(user: UserRecord, { drafts }: Params<"drafts.add">, view: View): Outcome {
+  if (!keepsDrafts(user)) return refuse.draftsNotKept();
+
   for (const draft of drafts) {
     const refused = checkAddress(view, user, draft);
     if (refused !== null) return refused;
@@ -38,10 +37,9 @@ export function addDrafts(_context: unknown, command: Command<"drafts.add">, vie
   ]);
 }
 
-export function updateDraft(_context: unknown, command: Command<"drafts.update">, view: View): Outcome {
-  const user = writerOf(command, view);
-  if (isRefusal(user)) return user;
-  const { id, draft } = command.params;
+export function updateDraft(user: UserRecord, { id, draft }: Params<"drafts.update">, view: View): Outcome {
+  if (!keepsDrafts(user)) return refuse.draftsNotKept();
+
   const before = view.row("drafts", [user.id, id]);
   if (before === undefined) return doesNotExist();
   const refused = checkAddress(view, user, draft);
@@ -54,10 +52,9 @@ export function updateDraft(_context: unknown, command: Command<"drafts.update">
   ]);
 }
 
-export function removeDraft(_context: unknown, command: Command<"drafts.remove">, view: View): Outcome {
-  const user = writerOf(command, view);
-  if (isRefusal(user)) return user;
-  const { id } = command.params;
+export function removeDraft(user: UserRecord, { id }: Params<"drafts.remove">, view: View): Outcome {
+  if (!keepsDrafts(user)) return refuse.draftsNotKept();
+
   if (view.row("drafts", [user.id, id]) === undefined) return doesNotExist();
   return done({}, [effects.remove("drafts", [user.id, id]), eventFor(user.id, { op: "remove", draft_id: id })]);
 }
@@ -71,13 +68,6 @@ const doesNotExist = () => refuse.notFound("Draft does not exist");
 
 function draftKeys(view: View, userId: number) {
   return view.keys("drafts", { start: [userId], end: [userId + 1], limit: limits.drafts_per_user_max });
-}
-
-/** The caller, whose setting must allow drafts on the server. */
-function writerOf(command: Command, view: View): UserRecord | Refusal {
-  const user = callerOf(command, view);
-  if (user === null) return refuse.noSuchUser();
-  return keepsDrafts(user) ? user : refuse.draftsNotKept();
 }
 
 function checkAddress(view: View, user: UserRecord, { type, to }: DraftContent): Refusal | null {
@@ -104,7 +94,7 @@ function eventFor(userId: number, body: StoredBody<"drafts">): Effect {
 }
 
 export const draftsDecisions = {
-  "drafts.add": addDrafts,
-  "drafts.update": updateDraft,
-  "drafts.remove": removeDraft,
+  "drafts.add": forUser(addDrafts),
+  "drafts.update": forUser(updateDraft),
+  "drafts.remove": forUser(removeDraft),
 } as const;

@@ -10,8 +10,9 @@ import { addressFaultTexts, addressJudge } from "../../domain/realm-domains.ts";
 import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import { type Command, command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { type Command, command, type Params } from "../protocol/commands.ts";
+import { done, forServer, forUser, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
 import { requestsOf, revoke } from "../rules/email-changes.ts";
 import { mailEffects } from "../rules/mail.ts";
@@ -21,15 +22,14 @@ const dayMs = 24 * hourMs;
 
 /** A new request replaces the previous one, unless it repeats it: a user has at most one valid link. */
 export function requestEmailChange(
-  _context: unknown,
-  asked: Command<"user.email-change.request">,
+  user: UserRecord,
+  params: Params<"user.email-change.request">,
   view: View,
+  asked: Command<"user.email-change.request">,
 ): Outcome {
-  const user = callerOf(asked, view);
-  if (user === null) return refuse.noSuchUser();
   const refused = refuseEmailChange(view, user);
   if (refused !== null) return refused;
-  const { newEmail, keyHash, link } = asked.params;
+  const { newEmail, keyHash, link } = params;
   const holder = view.users.byEmail(newEmail);
   if (isReservedAddress(newEmail) || (holder !== undefined && holder.id !== user.id)) {
     return refuse.badRequest("Already has an account.");
@@ -85,13 +85,17 @@ function waitUntilNext(times: readonly number[], now: number): number {
 }
 
 /** The link expires, and the request no longer counts toward the limit. */
-export function expireEmailChange(_context: unknown, asked: Command<"user.email-change.expire">): Outcome {
-  const { keyHash, requestedAt } = asked.params;
+export function expireEmailChange(
+  params: Params<"user.email-change.expire">,
+  _view: View,
+  asked: Command<"user.email-change.expire">,
+): Outcome {
+  const { keyHash, requestedAt } = params;
   const userId = asked.to.actor === "user" ? asked.to.id : 0;
   return done({}, [...revoke([keyHash]), effects.remove("emailChangeRequests", [userId, requestedAt, keyHash])]);
 }
 
 export const emailChangeDecisions = {
-  "user.email-change.request": requestEmailChange,
-  "user.email-change.expire": expireEmailChange,
+  "user.email-change.request": forUser(requestEmailChange),
+  "user.email-change.expire": forServer(expireEmailChange),
 } as const;

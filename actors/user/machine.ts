@@ -7,8 +7,10 @@
  * The realm decides whether the account is active and writes it into the user's row (M7); the state follows the row. A
  * deactivated user's own commands are rejected, and what the server itself continues or expires still runs.
  */
+
 import { refuse } from "../../schemas/errors.ts";
 import type { CommandType } from "../protocol/commands.ts";
+import { forServer, forUser, mayServerCall } from "../protocol/decide.ts";
 import { decide, reject, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
 import { userAreas } from "./areas.ts";
 import { forgetMissedMessages } from "./missed-messages.ts";
@@ -18,19 +20,10 @@ export type UserContext = Record<string, never>;
 
 const on = decide<UserContext>(...userAreas);
 
-/** Continuations, expiries and failures, which the server sends: queues of a deactivated user still expire. */
-const ofServer: ReadonlySet<string> = new Set([
-  "user.email-change.expire",
-  "user.session.expire",
-  "scheduled-messages.give-up",
-  "reminders.give-up",
-  "message-flags.continue",
-  "read-state.announce",
-  "read-state.sweep",
-  "queue.delete",
-]);
-
-const ofUser = (Object.keys(on) as CommandType[]).filter((type) => !ofServer.has(type));
+/** Users only: what the server continues or expires still runs, for example the expiry of a queue. */
+const ofUsers = userAreas.flatMap((decisions) =>
+  Object.entries(decisions).flatMap(([type, decision]) => (mayServerCall(decision) ? [] : (type as CommandType))),
+);
 
 export const userMachine = setupMachine<UserContext>().createMachine({
   id: "user",
@@ -52,8 +45,11 @@ export const userMachine = setupMachine<UserContext>().createMachine({
     deactivated: {
       on: {
         ...on,
-        ...reject(refuse.userDeactivated, ofUser),
-        ...decide<UserContext>({ "status.update": refuseStatus, "missed-messages.due": forgetMissedMessages }),
+        ...reject(refuse.userDeactivated, ofUsers),
+        ...decide<UserContext>({
+          "status.update": forUser(refuseStatus),
+          "missed-messages.due": forServer(forgetMissedMessages),
+        }),
       },
     },
   },

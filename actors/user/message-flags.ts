@@ -14,8 +14,8 @@ import type { FlagUpdate, PersonalFlag } from "../../schemas/message-flags.ts";
 import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
 import type { ReadWatermarkRecord } from "../../schemas/read-state.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Command, command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { type Command, command, type Params } from "../protocol/commands.ts";
+import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { putFlag, removeFlag } from "../rules/flag-holders.ts";
 import { isToBeAnnounced } from "../rules/read-announcements.ts";
@@ -36,10 +36,12 @@ interface Change {
   readonly ignoredChannelIds: readonly number[];
 }
 
-export function updateFlags(_context: unknown, asked: Command<"message-flags.update">, view: View): Outcome {
-  const caller = callerOf(asked, view);
-  if (caller === null) return refuse.noSuchUser();
-  const { params } = asked;
+export function updateFlags(
+  caller: UserRecord,
+  params: Params<"message-flags.update">,
+  view: View,
+  asked: Command<"message-flags.update">,
+): Outcome {
   const { messageIds, mustReachAll } = params;
   if (mustReachAll && !messageIds.every((id) => find(view, caller, id) !== null)) return refuse.invalidMessage();
   if (messageIds.length > limits.flagged_messages_per_command_max) {
@@ -52,10 +54,12 @@ export function updateFlags(_context: unknown, asked: Command<"message-flags.upd
 }
 
 /** One slice of many messages. Messages that are no longer accessible are skipped. */
-export function continueFlags(_context: unknown, asked: Command<"message-flags.continue">, view: View): Outcome {
-  const caller = callerOf(asked, view);
-  if (caller === null) return refuse.noSuchUser();
-  const { progress, ...params } = asked.params;
+export function continueFlags(
+  caller: UserRecord,
+  { progress, ...params }: Params<"message-flags.continue">,
+  view: View,
+  asked: Command<"message-flags.continue">,
+): Outcome {
   const most = limits.flagged_messages_per_command_max;
   const slice = { ...params, messageIds: params.messageIds.slice(0, most) };
   const left = params.messageIds.slice(most);
@@ -209,6 +213,6 @@ function ascending(ids: Iterable<number>): number[] {
 }
 
 export const messageFlagsDecisions = {
-  "message-flags.update": updateFlags,
-  "message-flags.continue": continueFlags,
+  "message-flags.update": forUser(updateFlags),
+  "message-flags.continue": forUser(continueFlags),
 } as const;

@@ -11,8 +11,8 @@ import { limits } from "../../schemas/limits.ts";
 import type { MissedMessagesRecord } from "../../schemas/missed-messages.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Address, Command } from "../protocol/commands.ts";
-import { done, type Outcome } from "../protocol/decide.ts";
+import { addressAs, type Command, type Params } from "../protocol/commands.ts";
+import { done, forServer, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { mailEffects } from "../rules/mail.ts";
 import { messageInConversation } from "../rules/missed-messages.ts";
@@ -21,11 +21,15 @@ import { type Missed, missedMails } from "./missed-mails.ts";
 
 const hourMs = 60 * 60 * 1000;
 
-export function mailMissedMessages(_context: unknown, asked: Command<"missed-messages.due">, view: View): Outcome {
-  const userId = (asked.to as Extract<Address, { actor: "user" }>).id;
+export function mailMissedMessages(
+  params: Params<"missed-messages.due">,
+  view: View,
+  asked: Command<"missed-messages.due">,
+): Outcome {
+  const userId = addressAs(asked.to, "user").id;
   const row = view.row("missedMessages", userId);
   // An obsolete timer: the row was postponed or removed since.
-  if (row === undefined || row.timerDueAt !== asked.params.at) return done({}, []);
+  if (row === undefined || row.timerDueAt !== params.at) return done({}, []);
   if (row.dueAt > view.now) return done({}, dueAgain(view, userId, row, row.dueAt));
   if (hasBacklog(view)) return done({}, dueAgain(view, userId, row, view.now + limits.missed_mails_pause_ms));
   const user = view.users.get(userId);
@@ -33,8 +37,8 @@ export function mailMissedMessages(_context: unknown, asked: Command<"missed-mes
 }
 
 /** A deactivated user gets no emails. */
-export function forgetMissedMessages(_context: unknown, asked: Command<"missed-messages.due">): Outcome {
-  const userId = (asked.to as Extract<Address, { actor: "user" }>).id;
+export function forgetMissedMessages(_params: unknown, _view: View, asked: Command<"missed-messages.due">): Outcome {
+  const userId = addressAs(asked.to, "user").id;
   return done({}, [effects.remove("missedMessages", userId)]);
 }
 
@@ -95,5 +99,5 @@ export function moveDueTime(view: View, user: UserRecord): Effect[] {
 }
 
 export const missedMessagesDecisions = {
-  "missed-messages.due": mailMissedMessages,
+  "missed-messages.due": forServer(mailMissedMessages),
 } as const;

@@ -7,15 +7,12 @@ import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { Params } from "../protocol/commands.ts";
+import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { muteSender, unmuteSender } from "./read-state.ts";
 
-export function muteUser(_context: unknown, command: Command<"muted-users.add">, view: View): Outcome {
-  const user = callerOf(command, view);
-  if (user === null) return refuse.noSuchUser();
-  const { userId } = command.params;
+export function muteUser(user: UserRecord, { userId }: Params<"muted-users.add">, view: View): Outcome {
   if (user.id === userId) return refuse.badRequest("Cannot mute self");
   const refused = checkKnown(view, user, userId);
   if (refused !== null) return refused;
@@ -30,10 +27,7 @@ export function muteUser(_context: unknown, command: Command<"muted-users.add">,
   ]);
 }
 
-export function unmuteUser(_context: unknown, command: Command<"muted-users.remove">, view: View): Outcome {
-  const user = callerOf(command, view);
-  if (user === null) return refuse.noSuchUser();
-  const { userId } = command.params;
+export function unmuteUser(user: UserRecord, { userId }: Params<"muted-users.remove">, view: View): Outcome {
   const refused = checkKnown(view, user, userId);
   if (refused !== null) return refused;
   const before = mutedUsersOf(view, user.id);
@@ -56,6 +50,6 @@ function eventFor(userId: number, mutedUsers: readonly MutedUserBody[]): Effect 
 }
 
 export const mutedUsersDecisions = {
-  "muted-users.add": muteUser,
-  "muted-users.remove": unmuteUser,
+  "muted-users.add": forUser(muteUser),
+  "muted-users.remove": forUser(unmuteUser),
 } as const;

@@ -9,14 +9,16 @@ import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import type { StoredBody } from "../../schemas/events.ts";
 import { limits } from "../../schemas/limits.ts";
 import { builtInFragments, type NavigationViewRecord } from "../../schemas/navigation-views.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import type { Params } from "../protocol/commands.ts";
+import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
-export function addNavigationView(_context: unknown, command: Command<"navigation-views.add">, view: View): Outcome {
-  const user = callerOf(command, view);
-  if (user === null) return refuse.noSuchUser();
-  const { fragment, isPinned, name } = command.params;
+export function addNavigationView(
+  user: UserRecord,
+  { fragment, isPinned, name }: Params<"navigation-views.add">,
+  view: View,
+): Outcome {
   const isBuiltIn = builtInFragments.has(fragment);
   if (isBuiltIn && name !== null) return nameOfBuiltIn();
   if (!isBuiltIn && name === null) return refuse.badRequest("Custom views must have a valid name.");
@@ -28,13 +30,10 @@ export function addNavigationView(_context: unknown, command: Command<"navigatio
 
 /** PATCH /navigation_views/{fragment}. A built-in view without a row can be pinned or hidden (D13). */
 export function updateNavigationView(
-  _context: unknown,
-  command: Command<"navigation-views.update">,
+  user: UserRecord,
+  { fragment, isPinned, name }: Params<"navigation-views.update">,
   view: View,
 ): Outcome {
-  const user = callerOf(command, view);
-  if (user === null) return refuse.noSuchUser();
-  const { fragment, isPinned, name } = command.params;
   const isBuiltIn = builtInFragments.has(fragment);
   if (isBuiltIn && name !== null) return nameOfBuiltIn();
   const views = navigationViewsOf(view, user.id);
@@ -48,13 +47,10 @@ export function updateNavigationView(
 }
 
 export function removeNavigationView(
-  _context: unknown,
-  command: Command<"navigation-views.remove">,
+  user: UserRecord,
+  { fragment }: Params<"navigation-views.remove">,
   view: View,
 ): Outcome {
-  const user = callerOf(command, view);
-  if (user === null) return refuse.noSuchUser();
-  const { fragment } = command.params;
   const key = navigationViewKey(user.id, fragment);
   if (view.row("navigationViews", key) === undefined) return doesNotExist();
   return done({}, [effects.remove("navigationViews", key), eventFor(user.id, { op: "remove", fragment })]);
@@ -96,7 +92,7 @@ function eventFor(userId: number, body: StoredBody<"navigation_view">): Effect {
 }
 
 export const navigationViewsDecisions = {
-  "navigation-views.add": addNavigationView,
-  "navigation-views.update": updateNavigationView,
-  "navigation-views.remove": removeNavigationView,
+  "navigation-views.add": forUser(addNavigationView),
+  "navigation-views.update": forUser(updateNavigationView),
+  "navigation-views.remove": forUser(removeNavigationView),
 } as const;

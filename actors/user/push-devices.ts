@@ -6,14 +6,16 @@
 import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import type { Params } from "../protocol/commands.ts";
+import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
 
-export function addPushToken(_context: unknown, command: Command<"push-token.add">, view: View): Outcome {
-  const user = callerOf(command, view);
-  if (user === null) return refuse.noSuchUser();
-  const { name, kind, token, appId } = command.params;
+export function addPushToken(
+  user: UserRecord,
+  { name, kind, token, appId }: Params<"push-token.add">,
+  view: View,
+): Outcome {
   const known = view.row("pushTokens", [user.id, name]);
   if (known !== undefined && known.appId === appId) return done({}, []);
   const others = view
@@ -27,17 +29,13 @@ export function addPushToken(_context: unknown, command: Command<"push-token.add
   ]);
 }
 
-export function removePushToken(_context: unknown, command: Command<"push-token.remove">, view: View): Outcome {
-  const user = callerOf(command, view);
-  if (user === null) return refuse.noSuchUser();
-  const key = [user.id, command.params.name] as const;
+export function removePushToken(user: UserRecord, params: Params<"push-token.remove">, view: View): Outcome {
+  const key = [user.id, params.name] as const;
   if (view.row("pushTokens", key) === undefined) return refuse.badRequest("Token does not exist");
   return done({}, [effects.remove("pushTokens", key)]);
 }
 
-export function registerDevice(_context: unknown, command: Command<"device.register">, view: View): Outcome {
-  const user = callerOf(command, view);
-  if (user === null) return refuse.noSuchUser();
+export function registerDevice(user: UserRecord, _params: unknown, view: View): Outcome {
   const id = view.counter("device") + 1;
   const known = view.keys("devices", { start: [user.id], end: [user.id + 1], limit: limits.devices_per_user_max });
   const surplus = known.slice(0, Math.max(0, known.length + 1 - limits.devices_per_user_max));
@@ -48,17 +46,15 @@ export function registerDevice(_context: unknown, command: Command<"device.regis
   ]);
 }
 
-export function removeDevice(_context: unknown, command: Command<"device.remove">, view: View): Outcome {
-  const user = callerOf(command, view);
-  if (user === null) return refuse.noSuchUser();
-  const key = [user.id, command.params.id] as const;
+export function removeDevice(user: UserRecord, params: Params<"device.remove">, view: View): Outcome {
+  const key = [user.id, params.id] as const;
   if (view.row("devices", key) === undefined) return refuse.badRequest("Device does not exist");
   return done({}, [effects.remove("devices", key)]);
 }
 
 export const pushDevicesDecisions = {
-  "push-token.add": addPushToken,
-  "push-token.remove": removePushToken,
-  "device.register": registerDevice,
-  "device.remove": removeDevice,
+  "push-token.add": forUser(addPushToken),
+  "push-token.remove": forUser(removePushToken),
+  "device.register": forUser(registerDevice),
+  "device.remove": forUser(removeDevice),
 } as const;

@@ -7,18 +7,16 @@ import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { OtherQueues } from "../../schemas/queues.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import type { Params } from "../protocol/commands.ts";
+import { done, forEither, forUser, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
 
 /**
  * POST /register. The state is read after the flush, so `last_event_id` and the state agree. A client that registers
  * repeatedly must not lock its user out, so above the limit the least used queues are closed.
  */
-export function registerQueue(_context: unknown, command: Command<"queue.register">, view: View): Outcome {
-  const user = callerOf(command, view);
-  if (user === null) return refuse.userDeactivated();
-  const { params } = command;
+export function registerQueue(user: UserRecord, params: Params<"queue.register">, view: View): Outcome {
   return done({ queue_id: params.queueId }, [
     ...surplus(view, user.id, params.others).map((id) => effects.remove("queues", id)),
     effects.put("queues", params.queueId, {
@@ -48,16 +46,15 @@ function surplus(view: View, userId: number, { unread, connected }: OtherQueues)
 }
 
 /** DELETE /events, and the expiry of a queue without readers. */
-export function deleteQueue(_context: unknown, command: Command<"queue.delete">, view: View): Outcome {
-  const { queueId } = command.params;
+export function deleteQueue(user: UserRecord | null, { queueId }: Params<"queue.delete">, view: View): Outcome {
   const queue = view.queue(queueId);
-  if (queue === undefined || (command.callerId !== null && queue.userId !== command.callerId)) {
+  if (queue === undefined || (user !== null && queue.userId !== user.id)) {
     return refuse.badEventQueueId(queueId);
   }
   return done({}, [effects.remove("queues", queueId)]);
 }
 
 export const queuesDecisions = {
-  "queue.register": registerQueue,
-  "queue.delete": deleteQueue,
+  "queue.register": forUser(registerQueue),
+  "queue.delete": forEither(deleteQueue),
 } as const;

@@ -9,8 +9,8 @@ import { ReadState } from "../../domain/read-state.ts";
 import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ReadAnnouncement, ReadDepartureRecord, ReadWatermarkRecord } from "../../schemas/read-state.ts";
-import type { Command } from "../protocol/commands.ts";
-import { done, type Outcome } from "../protocol/decide.ts";
+import { addressAs, type Command, type Params } from "../protocol/commands.ts";
+import { done, forServer, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { announceLater, announcementKey, isGivenUp } from "../rules/read-announcements.ts";
 import { type Candidate, messageIn, rowsIn } from "../rules/read-places.ts";
@@ -21,9 +21,12 @@ import { advancedWatermark } from "../rules/read-watermarks.ts";
  * One slice: first the messages below the old watermark that the user had marked as unread, then those between the old
  * and the new watermark. A message whose state the user has changed since is skipped.
  */
-export function announceRead(_context: unknown, asked: Command<"read-state.announce">, view: View): Outcome {
-  const { params } = asked;
-  const userId = (asked.to as { readonly id: number }).id;
+export function announceRead(
+  params: Params<"read-state.announce">,
+  view: View,
+  asked: Command<"read-state.announce">,
+): Outcome {
+  const userId = addressAs(asked.to, "user").id;
   const { stayed, gone, next } = nextSlice(view, userId, params);
   const states = statesOf(view, userId, params, [...stayed, ...gone]);
   const keptBefore = olderMarkPending(view, userId, params);
@@ -239,5 +242,5 @@ function finish(view: View, userId: number, params: ReadAnnouncement): Effect[] 
 }
 
 export const readAnnouncementsDecisions = {
-  "read-state.announce": announceRead,
+  "read-state.announce": forServer(announceRead),
 } as const;

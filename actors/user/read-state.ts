@@ -12,8 +12,9 @@ import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ReadScope, ReadWatermarkRecord } from "../../schemas/read-state.ts";
-import { type Command, command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { addressAs, type Command, command, type Params } from "../protocol/commands.ts";
+import { done, forServer, forUser, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { announceLater } from "../rules/read-announcements.ts";
 import { redundantExceptions, unreadUpToLimit, watermarksOf } from "../rules/read-marks.ts";
@@ -21,32 +22,27 @@ import { newestIn } from "../rules/read-places.ts";
 import { flagEvents, nextMark, noteMarks, putWatermark, takeMark } from "../rules/read-rows.ts";
 import { advancedWatermark } from "../rules/read-watermarks.ts";
 
-export function markTopicRead(_context: unknown, asked: Command<"read-state.mark-topic">, view: View): Outcome {
-  const { channelId, topic, mustHaveReceived } = asked.params;
-  const channel = channelOf(view, asked);
+export function markTopicRead(caller: UserRecord, params: Params<"read-state.mark-topic">, view: View): Outcome {
+  const { channelId, topic, mustHaveReceived } = params;
+  const channel = channelOf(view, caller, params.channelId);
   if (isRefusal(channel)) return channel;
-  const userId = asked.callerId ?? 0;
   const named = view.row("topicNames", [channelId, fold(topic)]);
-  if (mustHaveReceived && (named === undefined || !hasReceivedAny(view, userId, channelId, named.id))) {
+  if (mustHaveReceived && (named === undefined || !hasReceivedAny(view, caller.id, channelId, named.id))) {
     return refuse.badRequest(`No such topic '${topic}'`);
   }
-  return done({}, named === undefined ? [] : markPlace(view, userId, { channelId, conversationId: named.id }));
+  return done({}, named === undefined ? [] : markPlace(view, caller.id, { channelId, conversationId: named.id }));
 }
 
-export function markChannelRead(_context: unknown, asked: Command<"read-state.mark-channel">, view: View): Outcome {
-  const channel = channelOf(view, asked);
+export function markChannelRead(caller: UserRecord, params: Params<"read-state.mark-channel">, view: View): Outcome {
+  const channel = channelOf(view, caller, params.channelId);
   if (isRefusal(channel)) return channel;
-  return done({}, markPlace(view, asked.callerId ?? 0, { channelId: channel.id, conversationId: null }));
+  return done({}, markPlace(view, caller.id, { channelId: channel.id, conversationId: null }));
 }
 
 /** Archived channels can be marked, too (D280): their messages are still read. */
-function channelOf(
-  view: View,
-  asked: Command<"read-state.mark-topic"> | Command<"read-state.mark-channel">,
-): ChannelRecord | Refusal {
-  const caller = callerOf(asked, view);
-  const channel = view.channels.get(asked.params.channelId);
-  const isReadable = caller !== null && channel !== undefined && hasContentAccess(view, caller, channel);
+function channelOf(view: View, caller: UserRecord, channelId: number): ChannelRecord | Refusal {
+  const channel = view.channels.get(channelId);
+  const isReadable = channel !== undefined && hasContentAccess(view, caller, channel);
   return isReadable ? channel : refuse.invalidChannelId();
 }
 
@@ -89,9 +85,12 @@ function markPlace(view: View, userId: number, place: ReadScope): Effect[] {
 }
 
 /** POST /mark_all_as_read: one row, and one event without message ids. */
-export function markAllRead(_context: unknown, asked: Command<"read-state.mark-all">, view: View): Outcome {
-  const caller = callerOf(asked, view);
-  if (caller === null) return refuse.noSuchUser();
+export function markAllRead(
+  caller: UserRecord,
+  _params: unknown,
+  view: View,
+  asked: Command<"read-state.mark-all">,
+): Outcome {
   const upTo = view.counter("message");
   const hasExceptions = view.keys("readExceptions", { start: [caller.id], end: [caller.id + 1], limit: 1 }).length > 0;
   const answer = { complete: true };
@@ -107,13 +106,17 @@ export function markAllRead(_context: unknown, asked: Command<"read-state.mark-a
 }
 
 /** Removes exceptions that marking everything as read has made redundant. */
-export function sweepExceptions(_context: unknown, asked: Command<"read-state.sweep">, view: View): Outcome {
-  const { from, upTo, at } = asked.params;
-  const userId = (asked.to as { readonly id: number }).id;
+export function sweepExceptions(
+  params: Params<"read-state.sweep">,
+  view: View,
+  asked: Command<"read-state.sweep">,
+): Outcome {
+  const { from, upTo, at } = params;
+  const userId = addressAs(asked.to, "user").id;
   const limit = limits.read_rows_per_command_max;
   const rows = view.rows("readExceptions", { start: [userId, from], end: [userId, upTo + 1], limit });
   const redundant = rows.filter(({ row }) => row.isRead || row.at < at);
-  const onward = { ...asked.params, from: (rows.at(-1)?.key[1] ?? upTo) + 1 };
+  const onward = { ...params, from: (rows.at(-1)?.key[1] ?? upTo) + 1 };
   return done({}, [
     ...redundant.map(({ key }) => effects.remove("readExceptions", key)),
     ...(rows.length < limit ? [] : [effects.send(command(asked.to, "read-state.sweep", onward, null))]),
@@ -153,8 +156,8 @@ export function unmuteSender(view: View, userId: number, senderId: number): Effe
 }
 
 export const readStateDecisions = {
-  "read-state.mark-all": markAllRead,
-  "read-state.mark-channel": markChannelRead,
-  "read-state.mark-topic": markTopicRead,
-  "read-state.sweep": sweepExceptions,
+  "read-state.mark-all": forUser(markAllRead),
+  "read-state.mark-channel": forUser(markChannelRead),
+  "read-state.mark-topic": forUser(markTopicRead),
+  "read-state.sweep": forServer(sweepExceptions),
 } as const;

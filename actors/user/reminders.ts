@@ -10,17 +10,19 @@ import { reminderBody } from "../../domain/reminders.ts";
 import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import { type Command, command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { type Command, command, type Params } from "../protocol/commands.ts";
+import { done, forServer, forUser, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
 import { botConversation } from "../rules/notification-bot.ts";
 import { failureEffects, reminderSummary, remindersEvent } from "../rules/reminders.ts";
 import { cancelTimer, nextTimer } from "../rules/timers.ts";
 
-export function addReminder(_context: unknown, asked: Command<"reminders.add">, view: View): Outcome {
-  const user = callerOf(asked, view);
-  if (user === null) return refuse.noSuchUser();
-  const { messageId, dueAt, note } = asked.params;
+export function addReminder(
+  user: UserRecord,
+  { messageId, dueAt, note }: Params<"reminders.add">,
+  view: View,
+): Outcome {
   if (dueAt <= view.now) return refuse.deliveryNotInFuture();
   const message = view.row("messages", messageId);
   if (message === undefined || !canReadMessage(view, user, message)) return refuse.invalidMessage();
@@ -40,10 +42,7 @@ export function addReminder(_context: unknown, asked: Command<"reminders.add">, 
   ]);
 }
 
-export function removeReminder(_context: unknown, asked: Command<"reminders.remove">, view: View): Outcome {
-  const user = callerOf(asked, view);
-  if (user === null) return refuse.noSuchUser();
-  const { id } = asked.params;
+export function removeReminder(user: UserRecord, { id }: Params<"reminders.remove">, view: View): Outcome {
   const row = view.row("reminders", [user.id, id]);
   if (row === undefined) return refuse.notFound("Reminder does not exist");
   return done({}, [
@@ -54,13 +53,17 @@ export function removeReminder(_context: unknown, asked: Command<"reminders.remo
 }
 
 /** Every attempt to deliver it threw (M6): the reminder is kept and not retried. */
-export function giveUpReminder(_context: unknown, { to, params }: Command<"reminders.give-up">, view: View): Outcome {
-  const row = to.actor === "user" ? view.row("reminders", [to.id, params.id]) : undefined;
+export function giveUpReminder(
+  { id }: Params<"reminders.give-up">,
+  view: View,
+  { to }: Command<"reminders.give-up">,
+): Outcome {
+  const row = to.actor === "user" ? view.row("reminders", [to.id, id]) : undefined;
   return done({}, row === undefined || row.timer === null ? [] : failureEffects(row));
 }
 
 export const remindersDecisions = {
-  "reminders.add": addReminder,
-  "reminders.remove": removeReminder,
-  "reminders.give-up": giveUpReminder,
+  "reminders.add": forUser(addReminder),
+  "reminders.remove": forUser(removeReminder),
+  "reminders.give-up": forServer(giveUpReminder),
 } as const;

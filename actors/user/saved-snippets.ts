@@ -5,17 +5,20 @@ import { refuse } from "../../schemas/errors.ts";
 import type { StoredBody } from "../../schemas/events.ts";
 import { limits } from "../../schemas/limits.ts";
 import { savedSnippetBody } from "../../schemas/saved-snippets.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import type { Params } from "../protocol/commands.ts";
+import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
-export function addSavedSnippet(_context: unknown, command: Command<"saved-snippets.add">, view: View): Outcome {
-  const user = callerOf(command, view);
-  if (user === null) return refuse.noSuchUser();
+export function addSavedSnippet(
+  user: UserRecord,
+  { title, content }: Params<"saved-snippets.add">,
+  view: View,
+): Outcome {
   const countMax = limits.saved_snippets_per_user_max;
   const range = { start: [user.id], end: [user.id + 1], limit: countMax };
   if (view.keys("savedSnippets", range).length >= countMax) return refuse.badRequest("Too many saved snippets");
-  const { title, content } = command.params;
+
   const snippet = { id: view.counter("savedSnippet") + 1, userId: user.id, title, content, createdAt: view.now };
   return done({ saved_snippet_id: snippet.id }, [
     effects.setCounter("savedSnippet", snippet.id),
@@ -25,14 +28,12 @@ export function addSavedSnippet(_context: unknown, command: Command<"saved-snipp
 }
 
 /** Values that are not passed are kept. No event is emitted if nothing changes. */
-export function updateSavedSnippet(_context: unknown, command: Command<"saved-snippets.update">, view: View): Outcome {
-  const user = callerOf(command, view);
-  if (user === null) return refuse.noSuchUser();
-  const { id } = command.params;
+export function updateSavedSnippet(user: UserRecord, params: Params<"saved-snippets.update">, view: View): Outcome {
+  const { id } = params;
   const before = view.row("savedSnippets", [user.id, id]);
   if (before === undefined) return doesNotExist();
-  const title = command.params.title ?? before.title;
-  const content = command.params.content ?? before.content;
+  const title = params.title ?? before.title;
+  const content = params.content ?? before.content;
   if (title === before.title && content === before.content) return done({}, []);
   const snippet = { ...before, title, content };
   return done({}, [
@@ -41,10 +42,7 @@ export function updateSavedSnippet(_context: unknown, command: Command<"saved-sn
   ]);
 }
 
-export function removeSavedSnippet(_context: unknown, command: Command<"saved-snippets.remove">, view: View): Outcome {
-  const user = callerOf(command, view);
-  if (user === null) return refuse.noSuchUser();
-  const { id } = command.params;
+export function removeSavedSnippet(user: UserRecord, { id }: Params<"saved-snippets.remove">, view: View): Outcome {
   if (view.row("savedSnippets", [user.id, id]) === undefined) return doesNotExist();
   return done({}, [
     effects.remove("savedSnippets", [user.id, id]),
@@ -59,7 +57,7 @@ function eventFor(userId: number, body: StoredBody<"saved_snippets">): Effect {
 }
 
 export const savedSnippetsDecisions = {
-  "saved-snippets.add": addSavedSnippet,
-  "saved-snippets.update": updateSavedSnippet,
-  "saved-snippets.remove": removeSavedSnippet,
+  "saved-snippets.add": forUser(addSavedSnippet),
+  "saved-snippets.update": forUser(updateSavedSnippet),
+  "saved-snippets.remove": forUser(removeSavedSnippet),
 } as const;

@@ -19,7 +19,7 @@ import type { RecordContext } from "../protocol/record-machines.ts";
 import { addressOf, failed, failureEffects, postOf, scheduledMessagesEvent } from "../rules/scheduled-messages.ts";
 import { cancelTimer, nextTimer } from "../rules/timers.ts";
 import { contextAt } from "../topic/context.ts";
-import { postMessage } from "../topic/messages.ts";
+import { postNow } from "../topic/messages.ts";
 
 export interface ScheduledMessageContext extends RecordContext<ScheduledMessageRecord> {
   readonly author: UserRecord;
@@ -119,7 +119,7 @@ export function checked(
   const rendered = resolveContent(parsed, mentionResolver(view, user)).html;
   const row = { ...fields, content: text, rendered };
   const post = postOf(row, parsed);
-  const outcome = postMessage(contextAt(post.to, view), post, view);
+  const outcome = postNow(contextAt(post.to, view), post, view);
   return outcome.kind === "refused" ? outcome : row;
 }
 

@@ -9,8 +9,9 @@ import { scheduledMessageBody } from "../../domain/scheduled-messages.ts";
 import type { View } from "../../domain/view.ts";
 import { isRefusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import type { Command, Params } from "../protocol/commands.ts";
+import { done, forServer, forUser, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
 import { decideRecord } from "../protocol/record-machines.ts";
 import { scheduledMessagesEvent } from "../rules/scheduled-messages.ts";
@@ -18,10 +19,8 @@ import { nextTimer } from "../rules/timers.ts";
 import { checked, destinationOf, waitingEffects } from "./scheduled-message-changes.ts";
 import { scheduledMessages } from "./scheduled-message-machine.ts";
 
-export function addScheduledMessage(_context: unknown, asked: Command<"scheduled-messages.add">, view: View): Outcome {
-  const user = callerOf(asked, view);
-  if (user === null) return refuse.noSuchUser();
-  const { type, to, topic, content, dueAt, client, siteUrl } = asked.params;
+export function addScheduledMessage(user: UserRecord, params: Params<"scheduled-messages.add">, view: View): Outcome {
+  const { type, to, topic, content, dueAt, client, siteUrl } = params;
   if (dueAt <= view.now) return refuse.deliveryNotInFuture();
   const address =
     type === "channel" ? channelAddress(view, user, to, topic ?? undefined) : directAddress(view, user, to);
@@ -36,7 +35,7 @@ export function addScheduledMessage(_context: unknown, asked: Command<"scheduled
     ...destinationOf(address),
     siteUrl,
     client,
-    isReadBySender: asked.params.isReadBySender ?? (asked.params.isReadingClient && !isToOneself),
+    isReadBySender: params.isReadBySender ?? (params.isReadingClient && !isToOneself),
     dueAt,
     timer: nextTimer(view),
   });
@@ -50,31 +49,30 @@ export function addScheduledMessage(_context: unknown, asked: Command<"scheduled
 
 /** PATCH and DELETE /scheduled_messages/{scheduled_message_id}. */
 export function changeScheduledMessage(
-  _context: unknown,
-  asked: Command<"scheduled-messages.update"> | Command<"scheduled-messages.remove">,
+  author: UserRecord,
+  { id }: Params<"scheduled-messages.update" | "scheduled-messages.remove">,
   view: View,
+  asked: Command<"scheduled-messages.update"> | Command<"scheduled-messages.remove">,
 ): Outcome {
-  const author = callerOf(asked, view);
-  if (author === null) return refuse.noSuchUser();
-  const row = view.row("scheduledMessages", [author.id, asked.params.id]);
+  const row = view.row("scheduledMessages", [author.id, id]);
   if (row === undefined) return refuse.notFound("Scheduled message does not exist");
   return decideRecord(scheduledMessages, { row, author }, asked, view);
 }
 
 export function giveUpScheduledMessage(
-  _context: unknown,
-  asked: Command<"scheduled-messages.give-up">,
+  params: Params<"scheduled-messages.give-up">,
   view: View,
+  asked: Command<"scheduled-messages.give-up">,
 ): Outcome {
   const author = asked.to.actor === "user" ? view.users.get(asked.to.id) : undefined;
-  const row = author === undefined ? undefined : view.row("scheduledMessages", [author.id, asked.params.id]);
+  const row = author === undefined ? undefined : view.row("scheduledMessages", [author.id, params.id]);
   if (author === undefined || row === undefined) return done({}, []);
   return decideRecord(scheduledMessages, { row, author }, asked, view);
 }
 
 export const scheduledMessagesDecisions = {
-  "scheduled-messages.add": addScheduledMessage,
-  "scheduled-messages.update": changeScheduledMessage,
-  "scheduled-messages.remove": changeScheduledMessage,
-  "scheduled-messages.give-up": giveUpScheduledMessage,
+  "scheduled-messages.add": forUser(addScheduledMessage),
+  "scheduled-messages.update": forUser(changeScheduledMessage),
+  "scheduled-messages.remove": forUser(changeScheduledMessage),
+  "scheduled-messages.give-up": forServer(giveUpScheduledMessage),
 } as const;

@@ -15,8 +15,8 @@ import type { SettingKind } from "../../schemas/setting-rows.ts";
 import type { SettingsChange } from "../../schemas/settings.ts";
 import { type UserSettingName, userSettings } from "../../schemas/user-settings.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Command, command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import { command, type Params } from "../protocol/commands.ts";
+import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { revokeLinks } from "../rules/email-changes.ts";
 import { revokeResets } from "../rules/password-resets.ts";
@@ -29,15 +29,13 @@ import { moveDueTime } from "./missed-messages.ts";
  * PATCH /settings. The old password was verified against `formerHash`; if another request has changed it since, the
  * request is rejected.
  */
-export function changeSettings(_context: unknown, asked: Command<"user.change-settings">, view: View): Outcome {
-  const user = callerOf(asked, view);
-  if (user === null) return refuse.noSuchUser();
-  const { password, settings } = asked.params;
+export function changeSettings(user: UserRecord, params: Params<"user.change-settings">, view: View): Outcome {
+  const { password, settings } = params;
   const credential = view.row("credentials", user.id);
   if (password !== null && (credential === undefined || credential.passwordHash !== password.formerHash)) {
     return refuse.badRequest("Wrong password!");
   }
-  const fullName = mayChangeName(view, user) ? asked.params.fullName : null;
+  const fullName = mayChangeName(view, user) ? params.fullName : null;
   const shared = fullName === null ? null : refuseSharedName(view, fullName, user.id);
   if (shared !== null) return shared;
   const changed =
@@ -49,11 +47,7 @@ export function changeSettings(_context: unknown, asked: Command<"user.change-se
           ...revokeResets(view, user.id),
           ...revokeLinks(view, user.id),
         ];
-  return done({}, [
-    ...changed,
-    ...personalChanges(view, user, { settings, fullName }),
-    ...awayEvent(user, asked.params),
-  ]);
+  return done({}, [...changed, ...personalChanges(view, user, { settings, fullName }), ...awayEvent(user, params)]);
 }
 
 /**
@@ -142,5 +136,5 @@ const followUpEffects: { readonly [N in UserSettingName]?: (changed: Changed) =>
 };
 
 export const settingsDecisions = {
-  "user.change-settings": changeSettings,
+  "user.change-settings": forUser(changeSettings),
 } as const;

@@ -13,17 +13,21 @@ import { type ReactionType, reactionTypes } from "../../schemas/event-values.ts"
 import { limits } from "../../schemas/limits.ts";
 import type { StatusChange, StatusRecord } from "../../schemas/status.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { Address, Command, Params } from "../protocol/commands.ts";
+import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { personalChanges } from "./settings.ts";
 
-export function updateStatus(_context: unknown, command: Command<"status.update">, view: View): Outcome {
-  const found = updatableUser(command, view);
-  if (isRefusal(found)) return found;
-  const { user } = found;
-  const { away } = command.params;
-  const parts = readParts(view, command.params);
+export function updateStatus(
+  caller: UserRecord,
+  params: Params<"status.update">,
+  view: View,
+  { to }: Command<"status.update">,
+): Outcome {
+  const user = params.isOwn ? caller : updatableUser(view, caller, to);
+  if (isRefusal(user)) return user;
+  const { away } = params;
+  const parts = readParts(view, params);
   if (isRefusal(parts)) return parts;
   // Spec 4.12: the inverse of the setting; the user's own clients receive it like any other setting.
   const settings = away === null ? {} : { presence_enabled: !away };
@@ -39,30 +43,26 @@ export function updateStatus(_context: unknown, command: Command<"status.update"
 }
 
 /** A deactivated user can make no request, so this one is an administrator's. */
-export function refuseStatus(_context: unknown, command: Command<"status.update">, view: View): Outcome {
-  const found = targetUser(command, view);
+export function refuseStatus(
+  caller: UserRecord,
+  _params: unknown,
+  view: View,
+  { to }: Command<"status.update">,
+): Outcome {
+  const found = targetUser(view, caller, to);
   return isRefusal(found) ? found : refuse.badRequest("User is deactivated");
 }
 
-/**
- * The user whose status changes: the caller, or any user if the caller is an administrator. Whether the user exists is
- * checked before the permission (behaviour 2.11).
- */
-function updatableUser(command: Command<"status.update">, view: View): { readonly user: UserRecord } | Refusal {
-  const caller = callerOf(command, view);
-  if (command.params.isOwn && caller !== null) return { user: caller };
-  const found = targetUser(command, view);
-  if (isRefusal(found)) return found;
-  return caller !== null && isAdministrator(caller) ? found : refuse.insufficientPermission();
+/** Only administrators change the status of others. Whether the user exists is checked first (behaviour 2.11). */
+function updatableUser(view: View, caller: UserRecord, to: Address): UserRecord | Refusal {
+  const found = targetUser(view, caller, to);
+  return isRefusal(found) || isAdministrator(caller) ? found : refuse.insufficientPermission();
 }
 
-function targetUser(command: Command<"status.update">, view: View): { readonly user: UserRecord } | Refusal {
-  const caller = callerOf(command, view);
-  const user = view.users.get((command.to as { readonly id: number }).id);
-  if (caller === null || user === undefined || user.botType !== null || !canAccessUser(view, caller, user)) {
-    return refuse.noSuchUser();
-  }
-  return { user };
+function targetUser(view: View, caller: UserRecord, to: Address): UserRecord | Refusal {
+  const user = to.actor === "user" ? view.users.get(to.id) : undefined;
+  if (user === undefined || user.botType !== null || !canAccessUser(view, caller, user)) return refuse.noSuchUser();
+  return user;
 }
 
 interface Parts {
@@ -121,5 +121,5 @@ function emojiOf(row: StatusRecord | undefined): Parts["emoji"] {
 }
 
 export const statusDecisions = {
-  "status.update": updateStatus,
+  "status.update": forUser(updateStatus),
 } as const;

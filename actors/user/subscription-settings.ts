@@ -11,20 +11,19 @@ import {
   type SubscriptionSetting,
   subscriptionNotificationNames,
 } from "../../schemas/subscriptions.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import type { Params } from "../protocol/commands.ts";
+import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
 export function changeSubscriptionSettings(
-  _context: unknown,
-  asked: Command<"subscription-settings.change">,
+  user: UserRecord,
+  params: Params<"subscription-settings.change">,
   view: View,
 ): Outcome {
-  const user = callerOf(asked, view);
-  if (user === null) return refuse.noSuchUser();
   const changed = new Map<number, SubscriptionRecord>();
   const events: Effect[] = [];
-  for (const change of asked.params.changes) {
+  for (const change of params.changes) {
     const { channelId } = change;
     const channel = openChannel(view, user, channelId);
     if (isRefusal(channel)) return channel;
@@ -74,5 +73,5 @@ function updateEvents(userId: number, { channelId, property, value }: Subscripti
 }
 
 export const subscriptionSettingsDecisions = {
-  "subscription-settings.change": changeSubscriptionSettings,
+  "subscription-settings.change": forUser(changeSubscriptionSettings),
 } as const;

@@ -5,8 +5,9 @@ import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { unsubscribeKinds } from "../../schemas/unsubscribes.ts";
-import { type Command, command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { type Command, command, type Params } from "../protocol/commands.ts";
+import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
 import { personalChanges } from "./settings.ts";
 import { subscriptionChange } from "./subscription-settings.ts";
@@ -14,11 +15,15 @@ import { subscriptionChange } from "./subscription-settings.ts";
 const off = { property: "email_notifications", value: false } as const;
 
 /** The same events as if the user had changed the settings. */
-export function unsubscribe(_context: unknown, asked: Command<"user.unsubscribe">, view: View): Outcome {
-  const user = callerOf(asked, view);
-  const { kind, email } = asked.params;
+export function unsubscribe(
+  user: UserRecord,
+  params: Params<"user.unsubscribe">,
+  view: View,
+  asked: Command<"user.unsubscribe">,
+): Outcome {
+  const { kind, email } = params;
   // The address changed after the link was checked.
-  if (user === null || user.email !== email) return refuse.notFound();
+  if (user.email !== email) return refuse.notFound();
   const settings = Object.fromEntries(unsubscribeKinds[kind].settings.map((name) => [name, false]));
   const max = limits.unsubscribed_channels_per_command_max;
   const all = [...channelsWithEmails(view, { kind, user })];
@@ -30,5 +35,5 @@ export function unsubscribe(_context: unknown, asked: Command<"user.unsubscribe"
 }
 
 export const unsubscribesDecisions = {
-  "user.unsubscribe": unsubscribe,
+  "user.unsubscribe": forUser(unsubscribe),
 } as const;

@@ -10,19 +10,18 @@ import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { topicPolicies } from "../../schemas/user-topics.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import type { Params } from "../protocol/commands.ts";
+import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { topicPolicyEffects } from "../rules/user-topics.ts";
 
 /**
  * POST /user_topics. A policy can be removed wherever one is set, even in a channel that the user can no longer see. It
  * can be set only in channels that the user can read and that are not archived.
  */
-export function setUserTopic(_context: unknown, asked: Command<"user-topics.set">, view: View): Outcome {
-  const user = callerOf(asked, view);
-  if (user === null) return refuse.noSuchUser();
-  const { topic, policy, unknown } = asked.params;
-  const channel = channelOf(view, asked.params.channel);
+export function setUserTopic(user: UserRecord, params: Params<"user-topics.set">, view: View): Outcome {
+  const { topic, policy, unknown } = params;
+  const channel = channelOf(view, params.channel);
   if (channel === undefined) return unknown;
   const before = visibilityPolicy(view, user.id, channel.id, topic);
   const isTakenBack = policy === topicPolicies.none && before !== topicPolicies.none;
@@ -40,5 +39,5 @@ function channelOf(view: View, channel: number | string): ChannelRecord | undefi
 }
 
 export const userTopicsDecisions = {
-  "user-topics.set": setUserTopic,
+  "user-topics.set": forUser(setUserTopic),
 } as const;

@@ -133,11 +133,8 @@ t.test(
     const max = limits.channel_activity_per_command_max;
     const look = (afterId: number) => {
       const params = { since: began, upTo: began + (limits.channel_inactive_days + 1) * dayMs, afterId };
-      const outcome = announceInactive(
-        {},
-        command({ actor: "realm" }, "channels.announce-inactive", params, null),
-        view,
-      );
+      const asked = command({ actor: "realm" }, "channels.announce-inactive", params, null);
+      const outcome = announceInactive(params, view, asked);
       if (!("effects" in outcome)) throw new Error("refused");
       return outcome.effects.map(({ kind }) => kind);
     };
