@@ -7,17 +7,16 @@ import type { View } from "../domain/view.ts";
 import { fold } from "../schemas/fold.ts";
 import type { KeyOf, RowOf } from "../schemas/records.ts";
 import type { SnapshotRecord } from "../schemas/runtime.ts";
-import { fateOf, type InvitationContext, type KnownInvitation } from "./invitation/context.ts";
+import { type KnownInvitation, stateOf } from "./invitation/context.ts";
 import { invitationMachine } from "./invitation/machine.ts";
 import { mailMachine } from "./mail/machine.ts";
 import { presenceMachine } from "./presence/machine.ts";
 import type { Address } from "./protocol/commands.ts";
-import type { DeliveryContext, PendingDelivery } from "./protocol/delivery.ts";
+import type { PendingDelivery } from "./protocol/delivery.ts";
 import type { PlainSnapshot } from "./protocol/drive.ts";
 import { type Effect, effects } from "./protocol/effects.ts";
 import { channelFolderRecords } from "./realm/channel-folder-machine.ts";
 import { channelRecords } from "./realm/channel-machine.ts";
-import type { RealmContext } from "./realm/context.ts";
 import { realmMachine, realmMachineVersion } from "./realm/machine.ts";
 import { userGroups } from "./realm/user-group-machine.ts";
 import { initialRetention } from "./retention/context.ts";
@@ -154,12 +153,14 @@ function deliveryKind<T extends "mails" | "webhookDeliveries">(
     load(address, view) {
       const row = view.row(table, rowKey(address as never));
       if (row === undefined) return null;
-      return { state: "pending", context: { fate: "pending", row } satisfies PendingDelivery<RowOf<T>> };
+      return { state: "pending", context: { row } satisfies PendingDelivery<RowOf<T>> };
     },
-    initial: () => ({ state: "sent", context: { fate: "sent" } satisfies DeliveryContext }),
+    initial: () => ended,
     save: () => [],
   };
 }
+
+const ended: PlainSnapshot = { state: "sent", context: {} };
 
 /** An invitation is as its row, the time and its inviter say, in every turn; the decisions write the row. */
 const invitationKind: ActorKind = {
@@ -170,12 +171,13 @@ const invitationKind: ActorKind = {
   load(address, view) {
     const row = view.row("invitations", (address as AddressOf<"invitation">).id);
     if (row === undefined) return null;
-    const fate = fateOf(view, row);
-    return { state: fate, context: { fate, row } satisfies KnownInvitation };
+    return { state: stateOf(view, row), context: { row } satisfies KnownInvitation };
   },
-  initial: () => ({ state: "unknown", context: { fate: "unknown" } satisfies InvitationContext }),
+  initial: () => unknownInvitation,
   save: () => [],
 };
+
+const unknownInvitation: PlainSnapshot = { state: "unknown", context: {} };
 
 /**
  * The state of a user is in the user's row, which the realm writes in its own turn (M7). The actor has nothing of its
@@ -201,7 +203,7 @@ export const recordMachines = [channelRecords, channelFolderRecords, scheduledMe
 export const actorKinds: Readonly<Record<Address["actor"], ActorKind>> = {
   realm: snapshotKind(realmMachine, realmMachineVersion, () => "realm", {
     state: "uninitialized",
-    context: { phase: "uninitialized" } satisfies RealmContext,
+    context: {},
   }),
   user: userKind,
   topic: topicKind,

@@ -44,7 +44,7 @@ export function accept(
     ...(row.notifiesInviter ? [effects.send(botDirectMessage(row.inviterId, notice))] : []),
     ...(isLink ? [] : endEffects(view, row, "used")),
   ];
-  return isLink ? done({ user_id: user.id }, all) : done({ user_id: user.id }, all, { fate: "used" });
+  return isLink ? done({ user_id: user.id }, all) : done({ user_id: user.id }, all, {}, "used");
 }
 
 /** The address of the new account; null: it is not confirmed (D275). */

@@ -34,7 +34,7 @@ export function revoke(
   { row }: KnownInvitation,
 ): Outcome<KnownInvitation> {
   if (caller !== null && !isManaged(caller, isLink, row)) return noSuchInvitation();
-  return done({}, endEffects(view, row, "revoked"), { fate: "revoked" });
+  return done({}, endEffects(view, row, "revoked"), {}, "revoked");
 }
 
 /** Whether the caller may manage the invitation, and used the endpoint of its kind. */
@@ -67,7 +67,7 @@ export function expire(
   view: View,
 ): Outcome<KnownInvitation> {
   if (row.expiresAt === null || row.expiresAt > view.now) return done({}, []);
-  return done({}, endEffects(view, row, "expired"), { fate: "expired" });
+  return done({}, endEffects(view, row, "expired"), {}, "expired");
 }
 
 /**
@@ -100,7 +100,7 @@ export function resend(
 
 /** Deletes all rows of the invitation. */
 export function forget({ row }: KnownInvitation): Outcome<KnownInvitation> {
-  return done({}, removal(row), { fate: "unknown" });
+  return done({}, removal(row), {}, "unknown");
 }
 
 function removal({ id, email, keyHashes }: InvitationRecord): Effect[] {

@@ -15,10 +15,10 @@
 
 import { refuse } from "../../schemas/errors.ts";
 import { forEither, forUser } from "../protocol/decide.ts";
-import { decide, ignore, reject, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
+import { decide, ignore, lead, reject, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
 import { accept } from "./acceptance.ts";
 import { confirmAddress } from "./confirmations.ts";
-import { type InvitationContext, isExpired, isForgotten, isRevoked, isUsed, type KnownInvitation } from "./context.ts";
+import type { KnownInvitation } from "./context.ts";
 import { edit } from "./edits.ts";
 import { expire, forget, noSuchInvitation, resend, revoke, revokeAgain, revokeEnded } from "./lifecycle.ts";
 
@@ -30,16 +30,15 @@ const unusable = {
 
 const ended = {
   ...unusable,
-  ...decide<KnownInvitation>({ "invitation.revoke": forEither(revokeEnded), "invitation.forget": forget }),
+  ...lead(decide<KnownInvitation>({ "invitation.revoke": forEither(revokeEnded), "invitation.forget": forget }), {
+    "invitation.forget": { unknown: "always" },
+  }),
   ...ignore(["invitation.expire"]),
 };
 
-const revoked = { guard: isRevoked, target: "revoked", description: "invitation.revoke" };
-const forgotten = { guard: isForgotten, target: "unknown", description: "invitation.forget" };
-
-export const invitationMachine = setupMachine<InvitationContext>().createMachine({
+export const invitationMachine = setupMachine<Partial<KnownInvitation>>().createMachine({
   id: "invitation",
-  context: { fate: "unknown" },
+  context: {},
   initial: "unknown",
   meta: {
     elsewhere: [
@@ -52,37 +51,38 @@ export const invitationMachine = setupMachine<InvitationContext>().createMachine
     unknown: {
       on: {
         ...unusable,
-        ...decide<InvitationContext>({ "invitation.revoke": forEither(revokeEnded) }),
+        ...decide<unknown>({ "invitation.revoke": forEither(revokeEnded) }),
         ...ignore(["invitation.expire", "invitation.forget"]),
       },
     },
     valid: {
       on: {
-        ...decide<KnownInvitation>({
-          "invitation.accept": accept,
-          "invitation.confirm-address": confirmAddress,
-          "invitation.edit": forUser(edit),
-          "invitation.resend": forUser(resend),
-          "invitation.revoke": forEither(revoke),
-        }),
+        ...lead(
+          decide<KnownInvitation>({
+            "invitation.accept": accept,
+            "invitation.confirm-address": confirmAddress,
+            "invitation.edit": forUser(edit),
+            "invitation.resend": forUser(resend),
+            "invitation.revoke": forEither(revoke),
+          }),
+          { "invitation.accept": { used: "it is for one address" }, "invitation.revoke": { revoked: "always" } },
+        ),
         ...ignore(["invitation.expire", "invitation.forget"]),
       },
-      always: [revoked, { guard: isUsed, target: "used", description: "invitation.accept" }],
     },
     lapsed: {
       on: {
         ...unusable,
-        ...decide<KnownInvitation>({ "invitation.revoke": forEither(revoke), "invitation.expire": expire }),
+        ...lead(decide<KnownInvitation>({ "invitation.revoke": forEither(revoke), "invitation.expire": expire }), {
+          "invitation.revoke": { revoked: "always" },
+          "invitation.expire": { expired: "its time has passed" },
+        }),
         ...ignore(["invitation.forget"]),
       },
-      always: [{ guard: isExpired, target: "expired", description: "invitation.expire" }, revoked],
     },
-    expired: { on: ended, always: forgotten },
-    revoked: {
-      on: { ...ended, ...decide<KnownInvitation>({ "invitation.revoke": forEither(revokeAgain) }) },
-      always: forgotten,
-    },
-    used: { on: ended, always: forgotten },
+    expired: { on: ended },
+    revoked: { on: { ...ended, ...decide<KnownInvitation>({ "invitation.revoke": forEither(revokeAgain) }) } },
+    used: { on: ended },
   },
   on: rejectUnhandled,
 });

@@ -1,5 +1,4 @@
-/** The context of one user's presence actor. */
-import type { CommandEvent } from "../protocol/machine-setup.ts";
+/** The context of one user's presence actor, and the state that follows from it and the time. */
 
 export interface PresenceContext {
   /** Times in milliseconds until which the user counts as active or idle; 0: not at all. */
@@ -7,19 +6,7 @@ export interface PresenceContext {
   readonly idleUntil: number;
 }
 
-export type Seen = { context: PresenceContext; event: CommandEvent };
-
-export const isActive = ({ context, event }: Seen) => context.activeUntil > event.view.now;
-
-export const isIdle = ({ context, event }: Seen) =>
-  context.activeUntil <= event.view.now && context.idleUntil > event.view.now;
-
-export const isOffline = ({ context, event }: Seen) =>
-  Math.max(context.activeUntil, context.idleUntil) <= event.view.now;
-
-/** A guard that is false in the initial transition, which has no turn and therefore no time. */
-export function timed(guard: (seen: Seen) => boolean) {
-  const timedGuard = (seen: Seen): boolean => (seen.event as Partial<CommandEvent>).view !== undefined && guard(seen);
-  // The name appears in docs/state-machines.md.
-  return Object.defineProperty(timedGuard, "name", { value: guard.name });
+export function stateAt({ activeUntil, idleUntil }: PresenceContext, now: number): string {
+  if (activeUntil > now) return "active";
+  return idleUntil > now ? "idle" : "offline";
 }

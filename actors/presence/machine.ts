@@ -8,8 +8,8 @@
  * Every state accepts every command: a report is always welcome, and only the time and the last reports decide the state.
  */
 import { forServer, forUser } from "../protocol/decide.ts";
-import { decide, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
-import { isActive, isIdle, isOffline, type PresenceContext, timed } from "./context.ts";
+import { decide, lead, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
+import type { PresenceContext } from "./context.ts";
 import { lapse, report, share } from "./reports.ts";
 
 const accepted = decide<PresenceContext>({
@@ -19,35 +19,18 @@ const accepted = decide<PresenceContext>({
 });
 
 /** Time alone may change the state, so any command can find it changed. */
-const accepting = Object.keys(accepted).join(", ");
+function leadTo(states: Readonly<Record<string, string>>) {
+  return { on: lead(accepted, { "presence.report": states, "presence.lapse": states, "presence.share": states }) };
+}
+
+const active = "reported as active lately";
+const idle = "reported as idle lately";
+const offline = "not reported lately";
 
 export const presenceMachine = setupMachine<PresenceContext>().createMachine({
   id: "presence",
   context: { activeUntil: 0, idleUntil: 0 },
   initial: "offline",
-  states: {
-    // The guards read the turn's time, which the initial transition does not have; see `timed`.
-    offline: {
-      on: accepted,
-      always: [
-        { guard: timed(isActive), target: "active", description: accepting },
-        { guard: timed(isIdle), target: "idle", description: accepting },
-      ],
-    },
-    idle: {
-      on: accepted,
-      always: [
-        { guard: timed(isActive), target: "active", description: accepting },
-        { guard: timed(isOffline), target: "offline", description: accepting },
-      ],
-    },
-    active: {
-      on: accepted,
-      always: [
-        { guard: timed(isIdle), target: "idle", description: accepting },
-        { guard: timed(isOffline), target: "offline", description: accepting },
-      ],
-    },
-  },
+  states: { offline: leadTo({ active, idle }), idle: leadTo({ active, offline }), active: leadTo({ idle, offline }) },
   on: rejectUnhandled,
 });

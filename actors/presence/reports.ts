@@ -12,20 +12,26 @@ import { userSetting } from "../../schemas/user-settings.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { addressAs, type Command, command, type Params } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
-import { effects } from "../protocol/effects.ts";
-import type { PresenceContext } from "./context.ts";
+import { type Effect, effects } from "../protocol/effects.ts";
+import { type PresenceContext, stateAt } from "./context.ts";
 
 const hiddenMs = limits.presence_hidden_s * 1000;
 const offlineAfterMs = limits.presence_offline_threshold_s * 1000;
 
-export function report(user: UserRecord, { status }: Params<"presence.report">, view: View): Outcome<PresenceContext> {
+export function report(
+  user: UserRecord,
+  { status }: Params<"presence.report">,
+  view: View,
+  _asked: unknown,
+  context: PresenceContext,
+): Outcome<PresenceContext> {
   // The setting in the turn decides, even if the request saw another value (M7).
-  if (!userSetting(user, "presence_enabled")) return done({}, []);
+  if (!userSetting(user, "presence_enabled")) return timePassed(context, view);
   const change = nextPresence(view.presence(user.id), user.id, status, view.now, view.position);
-  if (change === null) return done({}, []);
+  if (change === null) return timePassed(context, view);
   const all = [effects.updatePresence(change.row), lapseLater(user.id)];
   if (change.isNews) all.push(news(user.id));
-  return done({}, all, untilOf(change.row));
+  return reported(all, change.row, view);
 }
 
 /**
@@ -49,14 +55,24 @@ export function share(
     connectedAt: at,
     updateId: view.position,
   };
-  return done({}, [effects.updatePresence(row), lapseLater(user.id), news(user.id)], untilOf(row));
+  return reported([effects.updatePresence(row), lapseLater(user.id), news(user.id)], row, view);
 }
 
 function news(userId: number) {
   return effects.emitVolatile("presence", { user_ids: [userId] }, { to: "realm" }, `presence:${userId}`);
 }
 
-/** Handles time that passed without a report. The machine's guards derive the new state. */
+function reported(all: Effect[], row: PresenceRecord, view: View): Outcome<PresenceContext> {
+  const context = untilOf(row);
+  return done({}, all, context, stateAt(context, view.now));
+}
+
+/** Nothing is reported, and the state is what the time has made of the last report. */
+function timePassed(context: PresenceContext, view: View, all: Effect[] = []): Outcome<PresenceContext> {
+  return done({}, all, {}, stateAt(context, view.now));
+}
+
+/** Handles time that passed without a report. */
 export function lapse(
   context: PresenceContext,
   asked: Command<"presence.lapse">,
@@ -64,7 +80,7 @@ export function lapse(
 ): Outcome<PresenceContext> {
   const userId = addressAs(asked.to, "presence").userId;
   const isOffline = Math.max(context.activeUntil, context.idleUntil) <= view.now;
-  return done({}, isOffline ? [] : [lapseLater(userId)]);
+  return timePassed(context, view, isOffline ? [] : [lapseLater(userId)]);
 }
 
 function untilOf(row: PresenceRecord): PresenceContext {

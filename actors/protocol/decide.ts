@@ -17,6 +17,8 @@ export interface Done<C> {
   readonly answer: Answer | null;
   readonly effects: readonly Effect[];
   readonly context?: Partial<C>;
+  /** The state that follows, one of those that the machine lists for the event; its own or none: it stays. */
+  readonly to?: string;
   /** The deferred answer, if it is already known: it is stored under the request's Idempotency-Key at once (D25). */
   readonly keptAnswer?: Answer;
 }
@@ -32,8 +34,9 @@ export type Decisions<C, W = C> = { readonly [T in CommandType]?: Decision<C, T,
 /** A decision of any machine, as the driver calls it: the machine pairs it with its context and type of command. */
 export type AnyDecision = (context: never, command: Command<never>, view: View) => Outcome;
 
-export function done<C>(answer: Answer | null, effects: readonly Effect[], context?: Partial<C>): Done<C> {
-  return context === undefined ? { kind: "done", answer, effects } : { kind: "done", answer, effects, context };
+export function done<C>(answer: Answer | null, effects: readonly Effect[], context?: Partial<C>, to?: string): Done<C> {
+  if (context === undefined) return { kind: "done", answer, effects };
+  return to === undefined ? { kind: "done", answer, effects, context } : { kind: "done", answer, effects, context, to };
 }
 
 /** A command with these parameters, of any type. */

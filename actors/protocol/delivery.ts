@@ -15,42 +15,25 @@
  */
 import type { CommandType } from "./commands.ts";
 import type { Decisions } from "./decide.ts";
-import { decide, ignore, rejectUnhandled, setupMachine } from "./machine-setup.ts";
-
-export interface DeliveryContext {
-  readonly fate: "pending" | "sent" | "dead";
-}
+import { decide, ignore, lead, rejectUnhandled, setupMachine } from "./machine-setup.ts";
 
 /** A delivery is pending as long as it has a row. */
-export interface PendingDelivery<R> extends DeliveryContext {
+export interface PendingDelivery<R> {
   readonly row: R;
 }
 
-const isSent = ({ context }: { readonly context: DeliveryContext }) => context.fate === "sent";
-const isDead = ({ context }: { readonly context: DeliveryContext }) => context.fate === "dead";
-
-/** @param ends the commands that may end a delivery, as docs/state-machines.md names them */
+/** @param ends the commands that may end a delivery, and when */
 export function deliveryMachine<R>(
   id: string,
   pending: Decisions<PendingDelivery<R>>,
-  ends: Readonly<Record<"sent" | "dead", string>>,
+  ends: Parameters<typeof lead>[1],
 ) {
   const ended = { on: ignore(Object.keys(pending) as CommandType[]) };
-  return setupMachine<DeliveryContext>().createMachine({
+  return setupMachine<Partial<PendingDelivery<R>>>().createMachine({
     id,
-    context: { fate: "pending" },
+    context: {},
     initial: "pending",
-    states: {
-      pending: {
-        on: decide(pending),
-        always: [
-          { guard: isSent, target: "sent", description: ends.sent },
-          { guard: isDead, target: "dead", description: ends.dead },
-        ],
-      },
-      sent: ended,
-      dead: ended,
-    },
+    states: { pending: { on: lead(decide(pending), ends) }, sent: ended, dead: ended },
     on: rejectUnhandled,
   });
 }

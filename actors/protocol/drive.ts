@@ -1,6 +1,7 @@
 /**
- * Drives a machine as a pure function of snapshot and event: by its table (machine-tables.ts), or else by XState's own
- * `transition`. A differential test compares both for every machine.
+ * Drives a machine as a pure function of snapshot and event. XState decides what a machine means, and our runtime runs
+ * it: by the table that is compiled from the machine (machine-tables.ts), or else by XState's own `transition`. A
+ * differential test compares both for every machine.
  */
 import { type AnyMachineSnapshot, type AnyStateMachine, transition } from "xstate";
 import type { Outcome } from "./decide.ts";
@@ -25,24 +26,19 @@ export function drive(machine: AnyStateMachine, snapshot: PlainSnapshot, event: 
   return driveByTable(machine, snapshot, event) ?? driveByXState(machine, snapshot, event);
 }
 
-/**
- * Returns null if the table does not cover the command. XState then decides again with the same result, because
- * decisions are pure (M4).
- */
+/** Returns null if the table does not cover the command. */
 function driveByTable(machine: AnyStateMachine, snapshot: PlainSnapshot, event: CommandEvent): Driven | null {
-  const table = tableOf(machine);
-  const outcome = table.decisionFor(snapshot.state, event.type)?.(
-    snapshot.context as never,
-    event.command as never,
-    event.view,
-  );
-  if (outcome === undefined) return null;
-  const changed = outcome.kind === "done" ? outcome.context : undefined;
+  const row = tableOf(machine).row(snapshot.state, event.type);
+  if (row === undefined) return null;
+  const outcome = row.decision(snapshot.context as never, event.command as never, event.view);
+  if (outcome.kind === "refused") return { outcome, snapshot };
+  const { context: changed, to: state = snapshot.state } = outcome;
+  if (state !== snapshot.state && !row.targets.includes(state)) {
+    throw new Error(`${machine.id} ${snapshot.state}: ${event.type} does not lead to ${state}`);
+  }
+  if (changed === undefined && state === snapshot.state) return { outcome, snapshot };
   const context = changed === undefined ? snapshot.context : { ...(snapshot.context as object), ...changed };
-  const state = table.settled(snapshot.state, context, event);
-  if (state === undefined) return null;
-  const isSame = context === snapshot.context && state === snapshot.state;
-  return { outcome, snapshot: isSame ? snapshot : { state, context } };
+  return { outcome, snapshot: { state, context } };
 }
 
 /** Also how the tests run every machine for comparison. */

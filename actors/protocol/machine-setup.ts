@@ -1,6 +1,7 @@
 /**
- * The parts that all machines are built from: a state lists the commands that it decides and those that it rejects, as
- * plain data. An action emits exactly one outcome; `assign` then updates the context. The driver reads the same data
+ * The parts that all machines are built from: a state lists the commands that it decides, with the states that each may
+ * lead to, and those that it rejects, as plain data. A decision is pure, so a guard may ask it which of the states
+ * follows. An action emits exactly one outcome; `assign` then updates the context. The driver reads the same data
  * (machine-tables.ts), so that a command costs a lookup and a call of its decision.
  */
 import { enqueueActions, type MachineContext, setup } from "xstate";
@@ -41,7 +42,29 @@ interface IgnoreAction {
 /** An action that emits an outcome. */
 export type OutcomeAction = DecideAction | RejectAction | IgnoreAction;
 
+/** The guard of a transition to another state. */
+export interface LeadsTo {
+  readonly type: "leadsTo";
+  readonly params: { readonly decision: AnyDecision; readonly to: string; readonly when: string };
+}
+
+/** Returns the guard if it is of a transition to another state; otherwise null. */
+export function leadsToGuard(guard: unknown): LeadsTo | null {
+  const isOurs = typeof guard === "object" && guard !== null && "type" in guard && guard.type === "leadsTo";
+  // `setupMachine` types these guards in our machines.
+  return isOurs ? (guard as LeadsTo) : null;
+}
+
 type Transitions<T extends CommandType, A> = { readonly [K in T]: { readonly actions: A } };
+
+/** The states that a command may lead to, each with a word about when. */
+type Targets = Readonly<Record<string, string>>;
+
+interface Leading {
+  readonly guard?: LeadsTo;
+  readonly target?: string;
+  readonly actions: DecideAction;
+}
 
 /** Returns the action if it emits an outcome; otherwise null. */
 export function outcomeAction(action: unknown): OutcomeAction | null {
@@ -64,6 +87,27 @@ export function decide<C, W = C>(
   );
   if (Object.keys(transitions).length < all.length) throw new Error("two areas decide one command");
   return transitions;
+}
+
+/**
+ * The transitions of a state whose decisions may lead to other states: `to` of their outcome says to which.
+ * @throws Error if a command with targets is not decided
+ */
+export function lead(
+  decided: Partial<Transitions<CommandType, DecideAction>>,
+  targets: { readonly [T in CommandType]?: Targets },
+): { readonly [T in CommandType]?: Leading | readonly Leading[] } {
+  const leading = Object.entries(targets).map(([type, states]) => {
+    const stays = decided[type as CommandType];
+    if (stays === undefined) throw new Error(`nothing decides ${type}`);
+    const { actions } = stays;
+    const { decision } = actions.params;
+    const leaves = Object.entries(states).map(
+      ([to, when]): Leading => ({ guard: { type: "leadsTo", params: { decision, to, when } }, target: to, actions }),
+    );
+    return [type, [...leaves, stays]] as const;
+  });
+  return { ...decided, ...Object.fromEntries(leading) };
 }
 
 /** The transitions of a state that rejects these commands. */
@@ -100,10 +144,16 @@ export function nothing(): Outcome {
  */
 export const rejectUnhandled = { "*": { actions: { type: "rejectUnhandled" } } } as const;
 
-/** XState's `setup` with the actions above. Machines invoke and spawn nothing, and emit only outcomes. */
+/** XState's `setup` with the actions and the guard above. Machines invoke and spawn nothing, and emit only outcomes. */
 export function setupMachine<C extends MachineContext>() {
   return setup({
     types: { context: {} as C, events: {} as CommandEvent, emitted: {} as Emitted, input: {} as C },
+    guards: {
+      leadsTo: ({ context, event }, { decision, to }: LeadsTo["params"]) => {
+        const outcome = decision(context as never, event.command as never, event.view);
+        return outcome.kind === "done" && outcome.to === to;
+      },
+    },
     actions: {
       decide: enqueueActions(({ context, event, enqueue }, { decision }: DecideAction["params"]) => {
         const outcome = decision(context as never, event.command as never, event.view);

@@ -1,26 +1,23 @@
 /**
- * A table of a machine's decisions, read from the machine itself, so that a command costs a lookup instead of XState's
- * interpreter (`drive` in drive.ts). It covers one decision without a guard in a flat state, and eventless
- * transitions that depend on the context: nearly all of our commands. For everything else (event guards, targets, entry
+ * A table of a machine's decisions, compiled from the machine once, so that a command costs a lookup instead of XState's
+ * interpreter (`drive` in drive.ts). It covers flat states whose commands have one decision each, which says to which of
+ * the command's targets it leads: all of our commands. For everything else (other guards, eventless transitions, entry
  * and exit actions, nested and final states, wildcards) it returns undefined, and XState decides.
  */
 import type { AnyStateMachine, AnyStateNode } from "xstate";
 import type { Refusal } from "../../schemas/errors.ts";
 import type { AnyDecision } from "./decide.ts";
-import { type CommandEvent, nothing, type OutcomeAction, outcomeAction } from "./machine-setup.ts";
+import { leadsToGuard, nothing, type OutcomeAction, outcomeAction } from "./machine-setup.ts";
 
-type TransitionOf = NonNullable<AnyStateNode["always"]>[number];
+type Transition = NonNullable<AnyStateNode["always"]>[number];
 
-interface Following {
-  readonly guard: (seen: { readonly context: unknown; readonly event: CommandEvent }) => boolean;
-  readonly to: string;
-}
-
-interface StateRow {
-  readonly decisions: ReadonlyMap<string, AnyDecision>;
-  readonly rejections: ReadonlyMap<string, () => Refusal>;
-  /** In order: the first whose guard holds is taken. */
-  readonly following: readonly Following[];
+/** What a state does with a command. */
+export interface Row {
+  readonly decision: AnyDecision;
+  /** The states that the decision may lead to. */
+  readonly targets: readonly string[];
+  /** The refusal of a state that rejects the command, whatever its context. */
+  readonly refusal: (() => Refusal) | null;
 }
 
 const tables = new WeakMap<AnyStateMachine, MachineTable>();
@@ -34,76 +31,56 @@ export function tableOf(machine: AnyStateMachine): MachineTable {
 }
 
 export class MachineTable {
-  readonly #rows = new Map<string, StateRow>();
+  readonly #states = new Map<string, ReadonlyMap<string, Row>>();
 
   constructor({ root }: AnyStateMachine) {
-    if (root.type !== "compound" || root.always !== undefined || hasLife(root)) return;
+    if (root.type !== "compound" || hasLife(root)) return;
     for (const node of Object.values(root.states)) {
-      const following = followingOf(node, root);
-      if (node.type !== "atomic" || hasLife(node) || following === null) continue;
-      this.#rows.set(node.key, { ...actionsOf(node, root), following });
+      if (node.type === "atomic" && !hasLife(node)) this.#states.set(node.key, rowsOf(node, root));
     }
   }
 
   /** Returns undefined if the table does not cover the command. */
-  decisionFor(state: string, type: string): AnyDecision | undefined {
-    return this.#rows.get(state)?.decisions.get(type);
-  }
-
-  /** The refusal of a state that rejects the command, whatever its context; otherwise null. */
-  rejectionFor(state: string, type: string): Refusal | null {
-    return this.#rows.get(state)?.rejections.get(type)?.() ?? null;
-  }
-
-  /** The state in which the machine comes to rest; undefined if the table does not cover it. */
-  settled(state: string, context: unknown, event: CommandEvent): string | undefined {
-    let at = state;
-    // No state is visited twice; a cycle is left to XState to report.
-    for (let steps = 0; steps <= this.#rows.size; steps++) {
-      const row = this.#rows.get(at);
-      if (row === undefined) return undefined;
-      const next = row.following.find(({ guard }) => guard({ context, event }));
-      if (next === undefined) return at;
-      at = next.to;
-    }
-    return undefined;
+  row(state: string, type: string): Row | undefined {
+    return this.#states.get(state)?.get(type);
   }
 }
 
 /** Whether entering, staying in or leaving the state has any effect. */
-function hasLife({ entry, exit, invoke, after }: AnyStateNode): boolean {
-  return entry.length + exit.length + invoke.length + after.length > 0;
+function hasLife({ entry, exit, invoke, after, always }: AnyStateNode): boolean {
+  return entry.length + exit.length + invoke.length + after.length + (always?.length ?? 0) > 0;
 }
 
-/** Returns null if a transition is more than a guard and a sibling state. */
-function followingOf(node: AnyStateNode, root: AnyStateNode): Following[] | null {
-  const found: Following[] = [];
-  for (const { guard, target, actions, reenter } of node.always ?? []) {
-    const to = target?.length === 1 ? target[0] : undefined;
-    // XState's own guards (`not`, `and`, `stateIn`) are functions with a `check` property.
-    const isInline = typeof guard === "function" && !("check" in guard);
-    if (!isInline || to?.parent !== root || to === node || actions.length > 0 || reenter) return null;
-    found.push({ guard: guard as unknown as Following["guard"], to: to.key });
-  }
-  return found;
-}
-
-/** The state's own decisions override those of the root. */
-function actionsOf(node: AnyStateNode, root: AnyStateNode): Pick<StateRow, "decisions" | "rejections"> {
-  const decisions = new Map<string, AnyDecision>();
-  const rejections = new Map<string, () => Refusal>();
+/** The state's own commands override those of the root. */
+function rowsOf(node: AnyStateNode, root: AnyStateNode): ReadonlyMap<string, Row> {
+  const rows = new Map<string, Row>();
   const hasWildcard = [...node.transitions.keys()].some((descriptor) => descriptor.endsWith("*"));
   for (const level of hasWildcard ? [node] : [root, node]) {
-    for (const [type, [first]] of level.transitions) {
-      decisions.delete(type);
-      rejections.delete(type);
-      const action = first === undefined ? null : onlyAction(first);
-      if (action === null) continue;
-      if (action.type === "reject") rejections.set(type, action.params.refusal);
-      decisions.set(type, decisionOf(action));
+    for (const [type, transitions] of level.transitions) {
+      const row = rowOf(transitions, root);
+      if (row === null) rows.delete(type);
+      else rows.set(type, row);
     }
   }
-  return { decisions, rejections };
+  return rows;
+}
+
+/** The last transition stays; those before it lead elsewhere, if the same decision says so. */
+function rowOf(transitions: readonly Transition[], root: AnyStateNode): Row | null {
+  const stays = transitions.at(-1);
+  const action = stays === undefined || stays.guard !== undefined ? null : onlyAction(stays);
+  if (stays === undefined || stays.target !== undefined || action === null) return null;
+  const decision = decisionOf(action);
+  const targets: string[] = [];
+  for (const leaves of transitions.slice(0, -1)) {
+    const params = leadsToGuard(leaves.guard)?.params;
+    const target = leaves.target?.length === 1 ? leaves.target[0] : undefined;
+    const own = onlyAction(leaves);
+    const isSame = own !== null && params?.decision === decision && decisionOf(own) === decision;
+    if (!isSame || target?.parent !== root || target.key !== params.to) return null;
+    targets.push(params.to);
+  }
+  return { decision, targets, refusal: action.type === "reject" ? action.params.refusal : null };
 }
 
 function decisionOf(action: OutcomeAction): AnyDecision {
@@ -120,7 +97,6 @@ function decisionOf(action: OutcomeAction): AnyDecision {
   }
 }
 
-function onlyAction({ guard, target, actions, reenter }: TransitionOf): OutcomeAction | null {
-  const isPlain = guard === undefined && target === undefined && !reenter && actions.length === 1;
-  return isPlain ? outcomeAction(actions[0]) : null;
+function onlyAction({ actions, reenter }: Transition): OutcomeAction | null {
+  return !reenter && actions.length === 1 ? outcomeAction(actions[0]) : null;
 }

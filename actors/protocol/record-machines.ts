@@ -31,7 +31,7 @@ export function decideRecord<C extends RecordContext<unknown>>(
   const before = { state: stateOf(context.row), context };
   const { outcome } = drive(machine, before, { type: command.type, command, view });
   if (outcome.kind === "refused") return outcome;
-  const { context: _after, ...own } = outcome;
+  const { context: _row, to: _state, ...own } = outcome;
   return own;
 }
 
@@ -44,8 +44,8 @@ export function refusedByRecord<C extends RecordContext<unknown>>(
   row: C["row"],
   type: CommandType,
 ): Refusal | null {
-  const table = tableOf(machine);
   const state = stateOf(row);
-  if (table.decisionFor(state, type) === undefined) throw new Error(`${machine.id} ${state} does not list ${type}`);
-  return table.rejectionFor(state, type);
+  const listed = tableOf(machine).row(state, type);
+  if (listed === undefined) throw new Error(`${machine.id} ${state} does not list ${type}`);
+  return listed.refusal?.() ?? null;
 }

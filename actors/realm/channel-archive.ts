@@ -30,7 +30,7 @@ export function archiveOpenChannel(
     ...leaveChannel(view, after.id),
     ...notices(view, after, [archivingNotice(after, true)]).map(effects.send),
   ];
-  return done({}, all, { row: after });
+  return done({}, all, { row: after }, "archived");
 }
 
 /**

@@ -37,7 +37,11 @@ export function updateFolder(
   const data = difference(before, after);
   if (Object.keys(data).length === 0) return done({}, []);
   const event = folderEvent({ op: "update", channel_folder_id: before.id, data });
-  return done({}, [effects.put("channelFolders", before.id, after), event], { row: after });
+  return done({}, [effects.put("channelFolders", before.id, after), event], { row: after }, folderState(after));
+}
+
+export function folderState({ isArchived }: ChannelFolderRecord): string {
+  return isArchived ? "archived" : "active";
 }
 
 type FolderChange = Extract<StoredBody<"channel_folder">, { readonly op: "update" }>["data"];

@@ -4,16 +4,9 @@
  *
  *    active --channel-folder.update, is_archived: true--> archived --channel-folder.update, is_archived: false--> active
  */
-import { decide, permit, reject, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
+import { decide, lead, permit, reject, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
 import type { RecordMachine } from "../protocol/record-machines.ts";
-import { type ChannelFolderContext, invalidFolder, updateFolder } from "./channel-folder-changes.ts";
-
-interface Seen {
-  readonly context: ChannelFolderContext;
-}
-
-const isActive = ({ context }: Seen) => !context.row.isArchived;
-const isArchived = ({ context }: Seen) => context.row.isArchived;
+import { type ChannelFolderContext, folderState, invalidFolder, updateFolder } from "./channel-folder-changes.ts";
 
 const changes = decide<ChannelFolderContext>({ "channel-folder.update": updateFolder });
 
@@ -26,12 +19,16 @@ const channelFolderMachine = setupMachine<ChannelFolderContext>().createMachine(
   initial: "active",
   states: {
     active: {
-      on: { ...changes, ...permit(putsChannel) },
-      always: { guard: isArchived, target: "archived", description: "channel-folder.update" },
+      on: {
+        ...lead(changes, { "channel-folder.update": { archived: "is_archived is true" } }),
+        ...permit(putsChannel),
+      },
     },
     archived: {
-      on: { ...changes, ...reject(invalidFolder, putsChannel) },
-      always: { guard: isActive, target: "active", description: "channel-folder.update" },
+      on: {
+        ...lead(changes, { "channel-folder.update": { active: "is_archived is false" } }),
+        ...reject(invalidFolder, putsChannel),
+      },
     },
   },
   on: rejectUnhandled,
@@ -39,5 +36,5 @@ const channelFolderMachine = setupMachine<ChannelFolderContext>().createMachine(
 
 export const channelFolderRecords: RecordMachine<ChannelFolderContext> = {
   machine: channelFolderMachine,
-  stateOf: ({ isArchived }) => (isArchived ? "archived" : "active"),
+  stateOf: folderState,
 };

@@ -7,19 +7,12 @@
  * For the commands of other actors an archived channel does not exist: `openChannel` (domain/permissions.ts).
  */
 import { refuse } from "../../schemas/errors.ts";
-import { decide, reject, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
+import { decide, lead, reject, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
 import type { RecordMachine } from "../protocol/record-machines.ts";
 import { archiveOpenChannel } from "./channel-archive.ts";
-import type { ChannelContext } from "./channel-step.ts";
+import { type ChannelContext, channelState } from "./channel-step.ts";
 import { updateArchivedChannel, updateOpenChannel } from "./channel-updates.ts";
 import { setDefault } from "./default-channels.ts";
-
-interface Seen {
-  readonly context: ChannelContext;
-}
-
-const isOpen = ({ context }: Seen) => !context.row.isArchived;
-const isArchived = ({ context }: Seen) => context.row.isArchived;
 
 const channelMachine = setupMachine<ChannelContext>().createMachine({
   id: "channel",
@@ -27,20 +20,23 @@ const channelMachine = setupMachine<ChannelContext>().createMachine({
   initial: "open",
   states: {
     open: {
-      on: decide<ChannelContext>({
-        "channel.update": updateOpenChannel,
-        "channel.archive": archiveOpenChannel,
-        "default-channels.set": setDefault,
-      }),
-      always: { guard: isArchived, target: "archived", description: "channel.archive" },
+      on: lead(
+        decide<ChannelContext>({
+          "channel.update": updateOpenChannel,
+          "channel.archive": archiveOpenChannel,
+          "default-channels.set": setDefault,
+        }),
+        { "channel.archive": { archived: "always" } },
+      ),
     },
     archived: {
       on: {
-        ...decide<ChannelContext>({ "channel.update": updateArchivedChannel }),
+        ...lead(decide<ChannelContext>({ "channel.update": updateArchivedChannel }), {
+          "channel.update": { open: "is_archived is false" },
+        }),
         ...reject(() => refuse.badRequest("Channel is already deactivated"), ["channel.archive"]),
         ...reject(refuse.invalidChannelId, ["default-channels.set"]),
       },
-      always: { guard: isOpen, target: "open", description: "channel.update" },
     },
   },
   on: rejectUnhandled,
@@ -48,5 +44,5 @@ const channelMachine = setupMachine<ChannelContext>().createMachine({
 
 export const channelRecords: RecordMachine<ChannelContext> = {
   machine: channelMachine,
-  stateOf: ({ isArchived }) => (isArchived ? "archived" : "open"),
+  stateOf: channelState,
 };

@@ -10,6 +10,10 @@ export interface ChannelContext extends RecordContext<ChannelRecord> {
   readonly caller: UserRecord;
 }
 
+export function channelState({ isArchived }: ChannelRecord): string {
+  return isArchived ? "archived" : "open";
+}
+
 export interface Asked {
   readonly caller: UserRecord;
   /** The channel before the request; access is decided by it, not by what the same request changes. */

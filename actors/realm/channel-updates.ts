@@ -29,7 +29,7 @@ import {
 } from "./channel-notices.ts";
 import { changeChannelGroups, checkDeletePolicies } from "./channel-permissions.ts";
 import { changedPrivacy } from "./channel-privacy.ts";
-import type { Asked, Change, ChannelContext } from "./channel-step.ts";
+import { type Asked, type Change, type ChannelContext, channelState } from "./channel-step.ts";
 import { channelVisibility, type VisibilityChange } from "./channel-visibility.ts";
 import { checkFolder, retentionDays } from "./channels.ts";
 import { checkRoomForDefault } from "./default-channels.ts";
@@ -88,7 +88,7 @@ function update(
     channel = change.channel;
     changes.push(change);
   }
-  return done({}, applySteps(view, before, channel, changes), { row: channel });
+  return done({}, applySteps(view, before, channel, changes), { row: channel }, channelState(channel));
 }
 
 /**

@@ -66,7 +66,16 @@ function update(
     ...settings.events,
   ];
   if (events.length === 0) return done({}, []);
-  return done({}, [...settings.rows, effects.put("groups", group.id, after), ...events], { row: after });
+  return done(
+    {},
+    [...settings.rows, effects.put("groups", group.id, after), ...events],
+    { row: after },
+    groupState(after),
+  );
+}
+
+export function groupState({ isActive }: NamedGroup): string {
+  return isActive ? "active" : "deactivated";
 }
 
 interface SettingsChange {
@@ -119,5 +128,5 @@ export function deactivateActiveGroup(
   if (usage.isUsed) return refuse.groupInUse(usage.objections);
   const after = { ...group, isActive: false };
   const event = groupUpdateEvent(group, { deactivated: true });
-  return done({}, [effects.put("groups", group.id, after), event], { row: after });
+  return done({}, [effects.put("groups", group.id, after), event], { row: after }, groupState(after));
 }

@@ -1,6 +1,6 @@
 /**
  * The realm actor: everything that must be unique or consistent across an organization. A single actor, so its commands
- * have one order (M7). Its collections are in tables; the context holds only what determines the state.
+ * have one order (M7). Its collections are in tables.
  *
  *    uninitialized --realm.create--> open --realm.deactivate--> deactivated --realm.reactivate--> open
  *
@@ -12,11 +12,13 @@
  * There are many commands because they share one order, not because they share states; each area decides in its own
  * files of this folder.
  */
-import { decide, ignore, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
+import { forEither, forServer } from "../protocol/decide.ts";
+import { decide, ignore, lead, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
 import { realmAreas } from "./areas.ts";
-import { isDeactivated, isOpen, type RealmContext } from "./context.ts";
 import { createRealm } from "./realm-creation.ts";
 import { isOpenAlready } from "./realm-deactivation.ts";
+
+type RealmContext = Record<string, never>;
 
 export const realmMachineVersion = 1;
 
@@ -24,20 +26,22 @@ const on = decide<RealmContext>(...realmAreas);
 
 export const realmMachine = setupMachine<RealmContext>().createMachine({
   id: "realm",
-  context: { phase: "uninitialized" },
+  context: {},
   initial: "uninitialized",
   states: {
     uninitialized: {
-      on: decide<RealmContext>({ "realm.create": createRealm }),
-      always: { guard: isOpen, target: "open", description: "realm.create" },
+      on: lead(decide<RealmContext>({ "realm.create": forServer(createRealm) }), {
+        "realm.create": { open: "always" },
+      }),
     },
     open: {
-      on: { ...on, ...decide<RealmContext>({ "realm.reactivate": isOpenAlready }) },
-      always: { guard: isDeactivated, target: "deactivated", description: "realm.deactivate" },
+      on: {
+        ...lead(on, { "realm.deactivate": { deactivated: "always" } }),
+        ...decide<RealmContext>({ "realm.reactivate": forEither(isOpenAlready) }),
+      },
     },
     deactivated: {
-      on: { ...on, ...ignore(["realm.deactivate"]) },
-      always: { guard: isOpen, target: "open", description: "realm.reactivate" },
+      on: { ...lead(on, { "realm.reactivate": { open: "always" } }), ...ignore(["realm.deactivate"]) },
     },
   },
   on: rejectUnhandled,

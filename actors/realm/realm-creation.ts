@@ -9,19 +9,18 @@ import { systemGroupNames, systemGroups } from "../../schemas/group-settings.ts"
 import { roles } from "../../schemas/types.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Command } from "../protocol/commands.ts";
-import { type Done, done } from "../protocol/decide.ts";
+import type { Params } from "../protocol/commands.ts";
+import { done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { newApiKey } from "../rules/api-keys.ts";
 import { notificationBotId } from "../rules/notification-bot.ts";
-import type { RealmContext } from "./context.ts";
+
 import { newSubscription } from "./subscription-records.ts";
 
 const ownerId = 2;
 const generalChannelId = 1;
 
-export function createRealm(_context: RealmContext, command: Command<"realm.create">, view: View): Done<RealmContext> {
-  const params = command.params;
+export function createRealm(params: Params<"realm.create">, view: View): Outcome {
   const owner = newUser({
     id: ownerId,
     email: params.ownerEmail,
@@ -64,7 +63,8 @@ export function createRealm(_context: RealmContext, command: Command<"realm.crea
       effects.setCounter("recipient", channel.recipientId),
       effects.setCounter("group", systemGroupNames.length),
     ],
-    { phase: "open" },
+    {},
+    "open",
   );
 }
 

@@ -6,39 +6,30 @@
 import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Command } from "../protocol/commands.ts";
-import { callerOf, done, type Outcome } from "../protocol/decide.ts";
-import { effects } from "../protocol/effects.ts";
-import type { RealmContext } from "./context.ts";
+import type { UserRecord } from "../../schemas/users.ts";
 
-export function deactivateRealm(
-  _context: RealmContext,
-  asked: Command<"realm.deactivate">,
-  view: View,
-): Outcome<RealmContext> {
-  const caller = callerOf(asked, view);
+import { done, forEither, forServer, type Outcome } from "../protocol/decide.ts";
+import { effects } from "../protocol/effects.ts";
+
+export function deactivateRealm(caller: UserRecord | null, _params: unknown, view: View): Outcome {
   if (caller !== null && caller.role !== roles.owner) return refuse.ownerRequired();
   const all = [
     effects.put("realm", "realm", { ...view.realm, deactivatedAt: view.now }),
     effects.emit("realm", { op: "deactivated", realm_id: view.realm.id }, { to: "realm" }),
   ];
-  return done({}, all, { phase: "deactivated" });
+  return done({}, all, {}, "deactivated");
 }
 
 /** By the operator: no user can authenticate while the organization is deactivated. */
-export function reactivateRealm(
-  _context: RealmContext,
-  _asked: Command<"realm.reactivate">,
-  view: View,
-): Outcome<RealmContext> {
-  return done({}, [effects.put("realm", "realm", { ...view.realm, deactivatedAt: null })], { phase: "open" });
+export function reactivateRealm(_params: unknown, view: View): Outcome {
+  return done({}, [effects.put("realm", "realm", { ...view.realm, deactivatedAt: null })], {}, "open");
 }
 
-export function isOpenAlready(_context: RealmContext, asked: Command<"realm.reactivate">): Outcome<RealmContext> {
-  return asked.callerId === null ? done({}, []) : refuse.ownerRequired();
+export function isOpenAlready(caller: UserRecord | null): Outcome {
+  return caller === null ? done({}, []) : refuse.ownerRequired();
 }
 
 export const realmDeactivationDecisions = {
-  "realm.deactivate": deactivateRealm,
-  "realm.reactivate": reactivateRealm,
+  "realm.deactivate": forEither(deactivateRealm),
+  "realm.reactivate": forServer(reactivateRealm),
 } as const;

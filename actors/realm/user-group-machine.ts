@@ -7,21 +7,15 @@
  * Changes of members do not depend on the state; group-members.ts decides them.
  */
 import { groupDeactivated } from "../../domain/group-permissions.ts";
-import { decide, reject, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
+import { decide, lead, reject, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
 import type { RecordMachine } from "../protocol/record-machines.ts";
 import {
   deactivateActiveGroup,
+  groupState,
   type UserGroupContext,
   updateActiveGroup,
   updateDeactivatedGroup,
 } from "./group-changes.ts";
-
-interface Seen {
-  readonly context: UserGroupContext;
-}
-
-const isActive = ({ context }: Seen) => context.row.isActive;
-const isDeactivated = ({ context }: Seen) => !context.row.isActive;
 
 const userGroupMachine = setupMachine<UserGroupContext>().createMachine({
   id: "user-group",
@@ -29,15 +23,18 @@ const userGroupMachine = setupMachine<UserGroupContext>().createMachine({
   initial: "active",
   states: {
     active: {
-      on: decide<UserGroupContext>({ "group.update": updateActiveGroup, "group.deactivate": deactivateActiveGroup }),
-      always: { guard: isDeactivated, target: "deactivated", description: "group.deactivate" },
+      on: lead(
+        decide<UserGroupContext>({ "group.update": updateActiveGroup, "group.deactivate": deactivateActiveGroup }),
+        { "group.deactivate": { deactivated: "always" } },
+      ),
     },
     deactivated: {
       on: {
-        ...decide<UserGroupContext>({ "group.update": updateDeactivatedGroup }),
+        ...lead(decide<UserGroupContext>({ "group.update": updateDeactivatedGroup }), {
+          "group.update": { active: "is_deactivated is false" },
+        }),
         ...reject(groupDeactivated, ["group.deactivate"]),
       },
-      always: { guard: isActive, target: "active", description: "group.update" },
     },
   },
   on: rejectUnhandled,
@@ -45,5 +42,5 @@ const userGroupMachine = setupMachine<UserGroupContext>().createMachine({
 
 export const userGroups: RecordMachine<UserGroupContext> = {
   machine: userGroupMachine,
-  stateOf: ({ isActive }) => (isActive ? "active" : "deactivated"),
+  stateOf: groupState,
 };

@@ -1,4 +1,4 @@
-/** The context of the retention actor, and its states. */
+/** The context of the retention actor. */
 
 /** One pass over all conversations that have a limit. */
 export interface Round {
@@ -57,12 +57,3 @@ export const initialRetention: RetentionContext = {
   allowedLeaps: null,
   held: null,
 };
-
-export const isSweeping = ({ context }: { context: RetentionContext }) => context.round !== null;
-
-export const isWaiting = ({ context }: { context: RetentionContext }) =>
-  context.round === null && context.dueAt !== null;
-
-export const isHeld = ({ context }: { context: RetentionContext }) => context.held !== null;
-
-export const isIdle = ({ context }: { context: RetentionContext }) => context.round === null && context.dueAt === null;

@@ -17,19 +17,13 @@
  * them. Each slice is one atomic command and the next one is in the durable mailbox, so a crash always resumes at a
  * slice boundary.
  */
-import { decide, ignore, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
-import {
-  initialRetention,
-  isHeld,
-  isIdle,
-  isSweeping,
-  isWaiting,
-  type RetentionContext,
-  type SweepingContext,
-} from "./context.ts";
+import { decide, ignore, lead, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
+import { initialRetention, type RetentionContext, type SweepingContext } from "./context.ts";
 import { abandonSweep, allowJumps, begin, beginWhenDue, confirmHeld, repeatRound, sweep } from "./sweeps.ts";
 
 export const retentionMachineVersion = 1;
+
+const begins = { sweeping: "a round begins" };
 
 export const retentionMachine = setupMachine<RetentionContext>().createMachine({
   id: "retention",
@@ -38,47 +32,54 @@ export const retentionMachine = setupMachine<RetentionContext>().createMachine({
   states: {
     idle: {
       on: {
-        ...decide<RetentionContext>({ "retention.check": begin, "retention.confirm": allowJumps }),
+        ...lead(decide<RetentionContext>({ "retention.check": begin, "retention.confirm": allowJumps }), {
+          "retention.check": begins,
+        }),
         ...ignore(["retention.due", "retention.sweep", "retention.abandon"]),
       },
-      always: { guard: isSweeping, target: "sweeping", description: "retention.check" },
     },
     sweeping: {
       on: {
-        ...decide<SweepingContext, RetentionContext>({
-          "retention.check": repeatRound,
-          "retention.sweep": sweep,
-          "retention.abandon": abandonSweep,
-          "retention.confirm": allowJumps,
-        }),
+        ...lead(
+          decide<SweepingContext, RetentionContext>({
+            "retention.check": repeatRound,
+            "retention.sweep": sweep,
+            "retention.abandon": abandonSweep,
+            "retention.confirm": allowJumps,
+          }),
+          {
+            "retention.sweep": {
+              held: "it would remove too much",
+              idle: "no limit is left",
+              waiting: "all is examined",
+            },
+            "retention.abandon": { waiting: "always" },
+          },
+        ),
         ...ignore(["retention.due"]),
       },
-      always: [
-        { guard: isHeld, target: "held", description: "retention.sweep" },
-        { guard: isIdle, target: "idle", description: "retention.sweep" },
-        { guard: isWaiting, target: "waiting", description: "retention.sweep, retention.abandon" },
-      ],
     },
     held: {
       on: {
-        ...decide<RetentionContext>({ "retention.check": begin, "retention.confirm": confirmHeld }),
+        ...lead(decide<RetentionContext>({ "retention.check": begin, "retention.confirm": confirmHeld }), {
+          "retention.check": begins,
+          "retention.confirm": begins,
+        }),
         ...ignore(["retention.due", "retention.sweep", "retention.abandon"]),
       },
-      always: { guard: isSweeping, target: "sweeping", description: "retention.check, retention.confirm" },
     },
     waiting: {
       on: {
-        ...decide<RetentionContext>({
-          "retention.check": begin,
-          "retention.due": beginWhenDue,
-          "retention.confirm": allowJumps,
-        }),
+        ...lead(
+          decide<RetentionContext>({
+            "retention.check": begin,
+            "retention.due": beginWhenDue,
+            "retention.confirm": allowJumps,
+          }),
+          { "retention.check": begins, "retention.due": begins },
+        ),
         ...ignore(["retention.sweep", "retention.abandon"]),
       },
-      always: [
-        { guard: isIdle, target: "idle", description: "retention.check" },
-        { guard: isSweeping, target: "sweeping", description: "retention.check, retention.due" },
-      ],
     },
   },
   on: rejectUnhandled,

@@ -63,7 +63,7 @@ export function begin({ allowedLeaps }: RetentionContext, _asked: Command, view:
   const isAllowed = (allowedLeaps ?? 0) === view.clockJumps;
   const round: Round = { ...firstRound, counting: isAllowed ? null : nothingCounted };
   const allowed = isAllowed ? { allowedLeaps: view.clockJumps } : {};
-  return done({}, [nextSlice()], { round, dueAt: null, held: null, ...allowed });
+  return done({}, [nextSlice()], { round, dueAt: null, held: null, ...allowed }, "sweeping");
 }
 
 function nextSlice(): Effect {
@@ -89,7 +89,7 @@ function count(context: RetentionContext, round: CountedRound, view: View): Outc
   const after = countSlice(context, round, view);
   const allMessages = view.count("messages");
   if (after.round.counting.messages * 100 > allMessages * limits.retention_jump_percent_max) {
-    return done({}, [], { round: null, dueAt: null, held: { at: view.dueNow, allMessages } });
+    return done({}, [], { round: null, dueAt: null, held: { at: view.dueNow, allMessages } }, "held");
   }
   if (!after.isDone) return done({}, [nextSlice()], { round: after.round });
   // A limit changed meanwhile, so the count restarts.
@@ -103,12 +103,12 @@ export function abandonSweep(
   _asked: Command<"retention.abandon">,
   view: View,
 ): Outcome<RetentionContext> {
-  return done({}, ...waiting(view.dueNow + limits.retention_pause_ms_min));
+  return waitUntil(view.dueNow + limits.retention_pause_ms_min, []);
 }
 
-function waiting(dueAt: number): [Effect[], Partial<RetentionContext>] {
+function waitUntil(dueAt: number, all: readonly Effect[]): Outcome<RetentionContext> {
   const timer = effects.schedule(dueAt, command(self, "retention.due", { dueAt }, null));
-  return [[timer], { round: null, dueAt }];
+  return done({}, [...all, timer], { round: null, dueAt }, "waiting");
 }
 
 /** Walks over all messages from the end of the last walk and skips channel messages. */
@@ -179,9 +179,8 @@ function sweepChannels(round: Round, view: View): Outcome<RetentionContext> {
  */
 function finish(round: Round, all: readonly Effect[], view: View): Outcome<RetentionContext> {
   if (round.isRepeated) return done({}, [...all, nextSlice()], { round: firstRound });
-  if (!round.hasLimit) return done({}, all, { round: null, dueAt: null });
+  if (!round.hasLimit) return done({}, all, { round: null, dueAt: null }, "idle");
   const latest = view.dueNow + limits.retention_pause_ms_max;
   const dueAt = Math.max(view.dueNow + limits.retention_pause_ms_min, Math.min(round.nextAt ?? latest, latest));
-  const [timer, context] = waiting(dueAt);
-  return done({}, [...all, ...timer], context);
+  return waitUntil(dueAt, all);
 }

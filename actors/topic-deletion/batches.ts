@@ -36,11 +36,11 @@ export function requestDeletion(
   if (living.length >= limits.topic_deletion_waiters_max) return refuse.overloaded();
   const waiters: Waiter[] = asked.ticket === null ? [...living] : [...living, { ticket: asked.ticket, deadline }];
   const highWaterId = view.counter("message");
-  const isRepeated = context.hasMore && context.conversationId === named.id;
+  const isRepeated = context.conversationId === named.id;
   const newestId = isRepeated ? context.newestId : (newestMessages(view, named.id, highWaterId, 1)[0]?.id ?? 0);
   // Sent even while a deletion is running: if its next command became a dead letter (M6), this one restarts it. An
   // extra turn is harmless.
-  return done(null, [effects.send(command(target, "topic-deletion.continue", {}, null))], {
+  const begun = {
     conversationId: named.id,
     highWaterId,
     reachedId: highWaterId,
@@ -48,9 +48,8 @@ export function requestDeletion(
     actingUserId: caller.id,
     waiters,
     boot,
-    hasMore: true,
-    awaitsMove: false,
-  });
+  };
+  return done(null, [effects.send(command(target, "topic-deletion.continue", {}, null))], begun, whileWaiting(waiters));
 }
 
 /** Deletes the newest batch. The deadline is checked afterwards, so every request makes progress. */
@@ -61,9 +60,10 @@ export function continueDeletion(
 ): Outcome<TopicDeletionContext> {
   const target = addressAs(asked.to, "topic-deletion");
   const channel = view.channels.get(target.channelId);
+  if (context.conversationId === null) return complete({}, context.waiters, []);
   // After a restart no request is waiting: stop at this batch boundary. A repeated request continues the deletion.
-  if (context.boot !== view.counter("boot")) return done({}, [], { waiters: [] });
-  if (context.conversationId === null || channel === undefined) return complete({}, context.waiters, []);
+  if (context.boot !== view.counter("boot")) return done({}, [], { waiters: [] }, "parked");
+  if (channel === undefined) return complete({}, context.waiters, []);
   if (hasAnotherName(view, target, context.conversationId)) return complete({}, context.waiters, []);
 
   const size = view.isIdle ? limits.topic_deletion_batch_messages : limits.topic_deletion_batch_messages_busy;
@@ -75,13 +75,18 @@ export function continueDeletion(
   if (isBeingMoved && (newest.length > 0 || hasArrived)) return waitForMove(context, target, view);
   const batch = withinRows(view, newest.slice(0, size)).fitting;
   const isLast = newest.length === batch.length;
-  const hasMore = !isLast || hasArrived;
   const all = batch.length === 0 ? [] : batchEffects(view, context, channel, target.topic, batch);
-  if (!hasMore) return complete({}, context.waiters, [...all, ...policyEnds(view, context, target, batch)]);
+  if (isLast && !hasArrived)
+    return complete({}, context.waiters, [...all, ...policyEnds(view, context, target, batch)]);
   const { patient, replies } = atDeadline(context, view);
   const onward = patient.length > 0 ? [effects.send(command(target, "topic-deletion.continue", {}, null))] : [];
   const reachedId = isLast ? context.highWaterId : (batch.at(-1)?.id ?? context.reachedId) - 1;
-  return done({}, [...all, ...replies, ...onward], { waiters: patient, awaitsMove: false, reachedId });
+  return done({}, [...all, ...replies, ...onward], { waiters: patient, reachedId }, whileWaiting(patient));
+}
+
+/** A deletion goes on only while a request waits for it. */
+function whileWaiting(waiters: readonly Waiter[], state = "deleting"): string {
+  return waiters.length > 0 ? state : "parked";
 }
 
 /** Whether messages were moved into the part of the topic that has been deleted. */
@@ -103,7 +108,8 @@ function atDeadline({ waiters }: TopicDeletionContext, view: View) {
 /** The end of the move wakes the deletion; a durable timer answers the requests whose deadline comes first (M8). */
 function waitForMove(context: TopicDeletionContext, target: Target, view: View): Outcome<TopicDeletionContext> {
   const { patient, replies } = atDeadline(context, view);
-  return done({}, [...replies, ...nextDeadline(target, patient)], { waiters: patient, awaitsMove: true });
+  const all = [...replies, ...nextDeadline(target, patient)];
+  return done({}, all, { waiters: patient }, whileWaiting(patient, "waiting-for-move"));
 }
 
 function nextDeadline(target: Target, waiters: readonly Waiter[]): Effect[] {
@@ -119,10 +125,11 @@ export function expireWaiters(
   view: View,
 ): Outcome<TopicDeletionContext> {
   // After a restart no request is waiting.
-  if (context.boot !== view.counter("boot")) return done({}, [], { waiters: [] });
+  if (context.boot !== view.counter("boot")) return done({}, [], { waiters: [] }, "parked");
   const { patient, replies } = atDeadline(context, view);
   if (replies.length === 0) return done({}, []);
-  return done({}, [...replies, ...nextDeadline(addressAs(asked.to, "topic-deletion"), patient)], { waiters: patient });
+  const all = [...replies, ...nextDeadline(addressAs(asked.to, "topic-deletion"), patient)];
+  return done({}, all, { waiters: patient }, whileWaiting(patient, "waiting-for-move"));
 }
 
 /**
@@ -136,12 +143,7 @@ function hasAnotherName(view: View, { channelId, topic }: Target, conversationId
 /** Nothing is left to delete: all waiting requests are answered. */
 function complete(answer: Answer, waiters: readonly Waiter[], all: readonly Effect[]): Outcome<TopicDeletionContext> {
   const replies = waiters.map((waiter) => effects.reply(waiter.ticket, { complete: true }));
-  return done(answer, [...all, ...replies], {
-    waiters: [],
-    hasMore: false,
-    conversationId: null,
-    awaitsMove: false,
-  });
+  return done(answer, [...all, ...replies], { waiters: [], conversationId: null }, "idle");
 }
 
 /** Removing the last message ends the topic and users' policies for it (behaviour 7). A later post keeps both (D29). */
@@ -170,7 +172,7 @@ export function abandonDeletion(
 ): Outcome<TopicDeletionContext> {
   const living = context.boot === view.counter("boot") ? context.waiters : [];
   const replies = living.map((waiter) => effects.reply(waiter.ticket, { complete: false }));
-  return done({}, replies, { waiters: [] });
+  return done({}, replies, { waiters: [] }, context.conversationId === null ? "idle" : "parked");
 }
 
 /** The newest messages up to the high-water id, newest first. */

@@ -1,4 +1,4 @@
-/** The context of the actor that deletes a topic, and its states. */
+/** The context of the actor that deletes a topic. */
 
 export interface Waiter {
   readonly ticket: number;
@@ -6,6 +6,7 @@ export interface Waiter {
 }
 
 export interface TopicDeletionContext {
+  /** null: nothing is to be deleted. */
   readonly conversationId: number | null;
   /** Messages up to this id are deleted; a later post keeps the topic (D29). */
   readonly highWaterId: number;
@@ -20,9 +21,6 @@ export interface TopicDeletionContext {
   /** Waiting requests, valid only during this `boot` of the realm. */
   readonly waiters: readonly Waiter[];
   readonly boot: number;
-  readonly hasMore: boolean;
-  /** Whether the topic's messages are being moved: the ones that leave it survive. */
-  readonly awaitsMove: boolean;
 }
 
 export const initialTopicDeletion: TopicDeletionContext = {
@@ -33,17 +31,4 @@ export const initialTopicDeletion: TopicDeletionContext = {
   actingUserId: 0,
   waiters: [],
   boot: 0,
-  hasMore: false,
-  awaitsMove: false,
 };
-
-interface Seen {
-  readonly context: TopicDeletionContext;
-}
-
-const isAwaited = ({ hasMore, waiters }: TopicDeletionContext) => hasMore && waiters.length > 0;
-
-export const isDeleting = ({ context }: Seen) => isAwaited(context) && !context.awaitsMove;
-export const isWaitingForMove = ({ context }: Seen) => isAwaited(context) && context.awaitsMove;
-export const isParked = ({ context }: Seen) => context.hasMore && context.waiters.length === 0;
-export const isIdle = ({ context }: Seen) => !context.hasMore;

@@ -15,69 +15,66 @@
  * steps may arrive in any state, so idle, deleting and parked accept the same commands, and the context decides.
  */
 import { forAdministrator } from "../protocol/decide.ts";
-import { decide, ignore, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
+import { decide, ignore, lead, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
 import { abandonDeletion, continueDeletion, expireWaiters, requestDeletion } from "./batches.ts";
-import {
-  initialTopicDeletion,
-  isDeleting,
-  isIdle,
-  isParked,
-  isWaitingForMove,
-  type TopicDeletionContext,
-} from "./context.ts";
+import { initialTopicDeletion, type TopicDeletionContext } from "./context.ts";
 
 export const topicDeletionMachineVersion = 1;
 
-const resumed = "topic-deletion.move-ended, topic-deletion.request";
-const expired = "topic-deletion.deadline, topic-deletion.move-ended, topic-deletion.abandon";
+const accepted = decide<TopicDeletionContext>({
+  "topic-deletion.request": forAdministrator(requestDeletion),
+  "topic-deletion.continue": continueDeletion,
+  "topic-deletion.abandon": abandonDeletion,
+});
+const late = ignore(["topic-deletion.move-ended", "topic-deletion.deadline"]);
+
+const idle = "nothing is left";
+const parked = "no request waits";
+const deleting = "a request waits";
 
 export const topicDeletionMachine = setupMachine<TopicDeletionContext>().createMachine({
   id: "topic-deletion",
   context: initialTopicDeletion,
   initial: "idle",
-  on: {
-    ...decide<TopicDeletionContext>({
-      "topic-deletion.request": forAdministrator(requestDeletion),
-      "topic-deletion.continue": continueDeletion,
-      "topic-deletion.abandon": abandonDeletion,
-    }),
-    ...ignore(["topic-deletion.move-ended", "topic-deletion.deadline"]),
-    ...rejectUnhandled,
-  },
   states: {
-    idle: {
-      always: [
-        { guard: isDeleting, target: "deleting", description: "topic-deletion.request" },
-        { guard: isParked, target: "parked", description: "topic-deletion.request" },
-      ],
-    },
+    idle: { on: { ...lead(accepted, { "topic-deletion.request": { deleting, parked } }), ...late } },
     deleting: {
-      always: [
-        { guard: isIdle, target: "idle", description: "topic-deletion.continue, topic-deletion.request" },
-        { guard: isParked, target: "parked", description: "topic-deletion.continue, topic-deletion.abandon" },
-        { guard: isWaitingForMove, target: "waiting-for-move", description: "topic-deletion.continue" },
-      ],
+      on: {
+        ...lead(accepted, {
+          "topic-deletion.request": { idle, parked },
+          "topic-deletion.continue": { idle, parked, "waiting-for-move": "a move has begun" },
+          "topic-deletion.abandon": { parked },
+        }),
+        ...late,
+      },
     },
     "waiting-for-move": {
       on: {
-        ...decide<TopicDeletionContext>({
-          "topic-deletion.move-ended": continueDeletion,
-          "topic-deletion.deadline": expireWaiters,
-        }),
+        ...lead(
+          {
+            ...accepted,
+            ...decide<TopicDeletionContext>({
+              "topic-deletion.move-ended": continueDeletion,
+              "topic-deletion.deadline": expireWaiters,
+            }),
+          },
+          {
+            "topic-deletion.request": { deleting, idle, parked },
+            "topic-deletion.move-ended": { deleting, idle, parked },
+            "topic-deletion.deadline": { parked },
+            "topic-deletion.abandon": { parked },
+          },
+        ),
         // A step from before the wait, which has nothing left to do.
         ...ignore(["topic-deletion.continue"]),
       },
-      always: [
-        { guard: isIdle, target: "idle", description: resumed },
-        { guard: isParked, target: "parked", description: expired },
-        { guard: isDeleting, target: "deleting", description: resumed },
-      ],
     },
     parked: {
-      always: [
-        { guard: isIdle, target: "idle", description: "topic-deletion.continue, topic-deletion.request" },
-        { guard: isDeleting, target: "deleting", description: "topic-deletion.request" },
-      ],
+      on: {
+        ...lead(accepted, { "topic-deletion.request": { deleting, idle }, "topic-deletion.continue": { idle } }),
+        ...late,
+      },
     },
   },
+  on: rejectUnhandled,
 });

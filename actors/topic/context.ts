@@ -79,11 +79,3 @@ export const emptyTopic: TopicContext = {
   renames: 0,
   movingId: null,
 };
-
-interface Seen {
-  readonly context: TopicContext;
-}
-
-export const isEmpty = ({ context }: Seen) => context.lastMessageId === 0;
-export const isMoving = ({ context }: Seen) => context.movingId !== null;
-export const isOpen = ({ context }: Seen) => context.lastMessageId > 0 && context.movingId === null;

@@ -33,7 +33,7 @@ export function refreshLastMessage(
         ];
   // The conversation forgets its move with its row, so the deletion has nothing else to wait for.
   const woken = context.movingId === null ? [] : wakeDeletion(context);
-  return done({}, [...names, ...woken], { id: null, lastMessageId: 0, movingId: null });
+  return done({}, [...names, ...woken], { id: null, lastMessageId: 0, movingId: null }, "empty");
 }
 
 export const lastMessageDecisions = {

@@ -11,9 +11,9 @@
 
 import { refuse } from "../../schemas/errors.ts";
 import { forUser } from "../protocol/decide.ts";
-import { decide, reject, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
+import { decide, lead, reject, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
 import { topicAreas } from "./areas.ts";
-import { emptyTopic, isEmpty, isMoving, isOpen, type TopicContext } from "./context.ts";
+import { emptyTopic, type TopicContext } from "./context.ts";
 import { editWhileMoving } from "./message-edits.ts";
 
 export const topicMachineVersion = 1;
@@ -29,28 +29,37 @@ const withoutMessages = reject(refuse.invalidMessage, [
   "submessage.add",
 ]);
 
+const first = { open: "its first message" };
+const emptied = { empty: "nothing is left" };
+
 export const topicMachine = setupMachine<TopicContext>().createMachine({
   id: "topic",
   context: emptyTopic,
   initial: "empty",
   states: {
     empty: {
-      on: { ...on, ...withoutMessages },
-      always: { guard: isOpen, target: "open", description: "message.post, messages.import" },
+      on: {
+        ...lead(on, {
+          "message.post": first,
+          "welcome.test": first,
+          "scheduled-messages.due": first,
+          "reminders.due": first,
+          "messages.import": first,
+        }),
+        ...withoutMessages,
+      },
     },
     open: {
-      on,
-      always: [
-        { guard: isEmpty, target: "empty", description: "topic.refreshLastMessage" },
-        { guard: isMoving, target: "moving", description: "message.edit" },
-      ],
+      on: lead(on, {
+        "topic.refreshLastMessage": emptied,
+        "message.edit": { moving: "it moves or renames many messages" },
+      }),
     },
     moving: {
-      on: { ...on, ...decide<TopicContext>({ "message.edit": forUser(editWhileMoving) }) },
-      always: [
-        { guard: isEmpty, target: "empty", description: "topic.refreshLastMessage" },
-        { guard: isOpen, target: "open", description: "topic.move-ended" },
-      ],
+      on: {
+        ...lead(on, { "topic.refreshLastMessage": emptied, "topic.move-ended": { open: "the end of this move" } }),
+        ...decide<TopicContext>({ "message.edit": forUser(editWhileMoving) }),
+      },
     },
   },
   on: rejectUnhandled,

@@ -101,7 +101,7 @@ function postToChannel(
   all.push(...followUpEffects(posted, view));
   const { ofSender } = policies;
   const answer = { id: post.message.id, ...(ofSender === null ? {} : { automatic_new_visibility_policy: ofSender }) };
-  return done(answer, all, post.context);
+  return done(answer, all, post.context, stateAfter(context));
 }
 
 /** Only subscribers have unread messages in a channel. */
@@ -173,7 +173,12 @@ function postDirectly(
   }
   const { message, alerts } = post;
   all.push(...followUpEffects({ message, alerts, sender, channel: null, topic: "", userIds, rendered }, view));
-  return done({ id: post.message.id }, all, post.context);
+  return done({ id: post.message.id }, all, post.context, stateAfter(context));
+}
+
+/** The first message opens the conversation. */
+function stateAfter({ id }: TopicContext): string | undefined {
+  return id === null ? "open" : undefined;
 }
 
 interface WrittenMessage {
@@ -260,7 +265,7 @@ function testWelcome(
 ): Outcome<TopicContext> {
   const outcome = postNow(context, botDirectMessage(caller.id, text), view);
   if (outcome.kind === "refused") return outcome;
-  return done({ message_id: outcome.answer?.["id"] }, outcome.effects, outcome.context);
+  return done({ message_id: outcome.answer?.["id"] }, outcome.effects, outcome.context, outcome.to);
 }
 
 export const messagesDecisions = {

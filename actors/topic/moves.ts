@@ -55,6 +55,7 @@ export function startMove(
       effects.send(command({ actor: "topic", ...to }, "messages.import", move, null)),
     ],
     { movingId: moveId },
+    "moving",
   );
   return { ...started, keptAnswer: answerOf(move) };
 }
@@ -100,11 +101,12 @@ export function importMessages(
   ];
   const count = move.count + messages.length;
   const after = messages.length === 0 ? {} : arrived(context, id, ids);
+  const state = isNew ? "open" : undefined;
   if (!hasMore)
-    return done({}, [...all, ...finished(view, { ...move, to: presentPlace(context, move), count })], after);
+    return done({}, [...all, ...finished(view, { ...move, to: presentPlace(context, move), count })], after, state);
   const to = context.id === null && !isNew ? target : ({ actor: "conversation", id } as const);
   const rest = { ...move, count, afterId: lastSeen };
-  return done({}, [...all, effects.send(command(to, "messages.import", rest, null))], after);
+  return done({}, [...all, effects.send(command(to, "messages.import", rest, null))], after, state);
 }
 
 /** The target may have been renamed since the move began: notices and policies use its current name. */
@@ -230,7 +232,7 @@ export function endMove(context: TopicContext, asked: Command<"topic.move-ended"
   const isWaiting = waiting !== null && waiting.boot === view.counter("boot");
   const replies = isWaiting ? [effects.reply(waiting.ticket, answerOf(asked.params))] : [];
   if (context.movingId !== moveId) return done({}, replies);
-  return done({}, [...replies, ...wakeDeletion(context)], { movingId: null });
+  return done({}, [...replies, ...wakeDeletion(context)], { movingId: null }, "open");
 }
 
 export const movesDecisions = {

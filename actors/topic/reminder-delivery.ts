@@ -24,7 +24,7 @@ export function deliverReminder(
   // A deactivated user gets no messages.
   if (outcome.kind === "refused") return done({}, failureEffects(row));
   const ended = [effects.remove("reminders", [userId, id]), remindersEvent(userId, { op: "remove", reminder_id: id })];
-  return done({}, [...outcome.effects, ...ended], outcome.context);
+  return done({}, [...outcome.effects, ...ended], outcome.context, outcome.to);
 }
 
 export const reminderDeliveryDecisions = {

@@ -48,10 +48,8 @@ export function renameTopic(
     return { ...noticing, keptAnswer: answerOf(move) };
   }
   const rest = command({ actor: "conversation", id: move.conversationId }, "topic.announce-rename", move, null);
-  const waiting: Done<TopicContext> = done(null, [...all, ...notice, effects.send(rest)], {
-    ...renamed,
-    movingId: move.moveId,
-  });
+  const moving = { ...renamed, movingId: move.moveId };
+  const waiting: Done<TopicContext> = done(null, [...all, ...notice, effects.send(rest)], moving, "moving");
   return { ...waiting, keptAnswer: answerOf(move) };
 }
 

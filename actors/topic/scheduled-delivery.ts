@@ -28,7 +28,7 @@ export function deliverScheduledMessage(
     effects.remove("scheduledMessages", [userId, id]),
     scheduledMessagesEvent(userId, { op: "remove", scheduled_message_id: id }),
   ];
-  return done({}, [...outcome.effects, ...ended], outcome.context);
+  return done({}, [...outcome.effects, ...ended], outcome.context, outcome.to);
 }
 
 export const scheduledDeliveryDecisions = {

@@ -7,8 +7,8 @@
  * Both states accept every command: clients repeat and lose notices, so a stop without a start is no error.
  */
 import { forUser } from "../protocol/decide.ts";
-import { decide, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
-import { isAnybodyTyping, isNobodyTyping, type TypingContext } from "./context.ts";
+import { decide, lead, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
+import type { TypingContext } from "./context.ts";
 import { expireTyping, startTyping, stopTyping } from "./notices.ts";
 
 const accepted = decide<TypingContext>({
@@ -17,16 +17,15 @@ const accepted = decide<TypingContext>({
   "typing.expire": expireTyping,
 });
 
+const last = { silent: "nobody else is typing" };
+
 export const typingMachine = setupMachine<TypingContext>().createMachine({
   id: "typing",
   context: { typists: {} },
   initial: "silent",
   states: {
-    silent: { on: accepted, always: { guard: isAnybodyTyping, target: "typing", description: "typing.start" } },
-    typing: {
-      on: accepted,
-      always: { guard: isNobodyTyping, target: "silent", description: "typing.stop, typing.expire" },
-    },
+    silent: { on: lead(accepted, { "typing.start": { typing: "the typist may post here" } }) },
+    typing: { on: lead(accepted, { "typing.stop": last, "typing.expire": last }) },
   },
   on: rejectUnhandled,
 });

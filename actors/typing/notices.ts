@@ -43,6 +43,7 @@ export function startTyping(
       ),
     ],
     { typists: { ...context.typists, [sender.id]: until } },
+    "typing",
   );
 }
 
@@ -55,7 +56,7 @@ export function stopTyping(
 ): Outcome<TypingContext> {
   const refused = checkTyping(view, sender, target);
   if (refused !== null) return refused;
-  return done({}, notice(view, sender, target, "stop"), { typists: without(context.typists, sender.id) });
+  return stopped(context, sender.id, notice(view, sender, target, "stop"));
 }
 
 export function expireTyping(
@@ -67,17 +68,17 @@ export function expireTyping(
   const until = context.typists[userId];
   const sender = view.users.get(userId);
   if (until === undefined || sender === undefined) return done({}, []);
-  return done({}, notice(view, sender, target, "stop"), { typists: without(context.typists, userId) });
+  return stopped(context, userId, notice(view, sender, target, "stop"));
 }
 
 function conversationOf(asked: Command): string {
   return addressAs(asked.to, "typing").conversation;
 }
 
-function without(typists: Readonly<Record<number, number>>, userId: number): Record<number, number> {
+function stopped({ typists }: TypingContext, userId: number, notices: Effect[]): Outcome<TypingContext> {
   const left = { ...typists };
   delete left[userId];
-  return left;
+  return done({}, notices, { typists: left }, Object.keys(left).length === 0 ? "silent" : "typing");
 }
 
 /** Rejects notices from users who may not post in the conversation. */

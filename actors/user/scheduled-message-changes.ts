@@ -64,7 +64,7 @@ function update(
   const body = scheduledMessageBody(row);
   if (JSON.stringify(body) === JSON.stringify(scheduledMessageBody(before))) return done({}, []);
   const event = scheduledMessagesEvent(author.id, { op: "update", scheduled_message: body });
-  return done({}, [...cancelTimer(before), ...waitingEffects(row), event], { row });
+  return done({}, [...cancelTimer(before), ...waitingEffects(row), event], { row }, "pending");
 }
 
 export function remove(
@@ -85,7 +85,7 @@ export function giveUp(
   view: View,
 ): Outcome<ScheduledMessageContext> {
   if (row.timer !== params.timer) return done({}, []);
-  return done({}, failureEffects(view, row, refuse.internalError().msg), { row: failed(row) });
+  return done({}, failureEffects(view, row, refuse.internalError().msg), { row: failed(row) }, "failed");
 }
 
 type Place = Pick<ScheduledMessageRecord, "channelId" | "topic" | "userIds">;

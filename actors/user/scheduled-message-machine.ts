@@ -5,7 +5,7 @@
  *    pending --scheduled-messages.give-up: every attempt threw (M6)--> failed
  *    failed --scheduled-messages.update with a new time--> pending
  */
-import { decide, ignore, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
+import { decide, ignore, lead, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
 import type { RecordMachine } from "../protocol/record-machines.ts";
 import {
   giveUp,
@@ -14,13 +14,6 @@ import {
   updateFailed,
   updatePending,
 } from "./scheduled-message-changes.ts";
-
-interface Seen {
-  readonly context: ScheduledMessageContext;
-}
-
-const isPending = ({ context }: Seen) => context.row.timer !== null;
-const isFailed = ({ context }: Seen) => context.row.timer === null;
 
 const scheduledMessageMachine = setupMachine<ScheduledMessageContext>().createMachine({
   id: "scheduled-message",
@@ -36,22 +29,26 @@ const scheduledMessageMachine = setupMachine<ScheduledMessageContext>().createMa
   },
   states: {
     pending: {
-      on: decide<ScheduledMessageContext>({
-        "scheduled-messages.update": updatePending,
-        "scheduled-messages.remove": remove,
-        "scheduled-messages.give-up": giveUp,
-      }),
-      always: { guard: isFailed, target: "failed", description: "scheduled-messages.give-up" },
+      on: lead(
+        decide<ScheduledMessageContext>({
+          "scheduled-messages.update": updatePending,
+          "scheduled-messages.remove": remove,
+          "scheduled-messages.give-up": giveUp,
+        }),
+        { "scheduled-messages.give-up": { failed: "no edit has set another timer" } },
+      ),
     },
     failed: {
       on: {
-        ...decide<ScheduledMessageContext>({
-          "scheduled-messages.update": updateFailed,
-          "scheduled-messages.remove": remove,
-        }),
+        ...lead(
+          decide<ScheduledMessageContext>({
+            "scheduled-messages.update": updateFailed,
+            "scheduled-messages.remove": remove,
+          }),
+          { "scheduled-messages.update": { pending: "with a new time" } },
+        ),
         ...ignore(["scheduled-messages.give-up"]),
       },
-      always: { guard: isPending, target: "pending", description: "scheduled-messages.update" },
     },
   },
   on: rejectUnhandled,

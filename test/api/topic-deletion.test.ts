@@ -221,7 +221,7 @@ t.test("[architecture] a deletion that an older version left unfinished is conti
   await follow(owner, id, "t");
   const [named] = realmOf(server).view.rows("topicNames", { start: [id], end: [id + 1], limit: 1 });
   const deletion = { conversationId: named?.row.id ?? 0, highWaterId: Math.max(...ids), actingUserId: owner.userId };
-  const context = { ...deletion, waiters: [], boot: 0, hasMore: true };
+  const context = { ...deletion, waiters: [], boot: 0 };
   write(server, "snapshots", `topic-deletion:${id}:t`, { version: 1, state: "parked", context });
   t.strictSame(outcome(await remove(owner, id, "t")), complete);
   t.strictSame(await topicIds(owner, id, "t"), []);

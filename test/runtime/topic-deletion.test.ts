@@ -54,7 +54,6 @@ t.test("[spec 4.13] a batch searches only below the batches before it", async (t
     reachedId: newest,
     waiters: [{ ticket: 1, deadline: view.now + 1 }],
     boot: view.counter("boot"),
-    hasMore: true,
   };
   const to = { actor: "topic-deletion", channelId: generalId, topic: "long" } as const;
   const next = continueDeletion(deleting, command(to, "topic-deletion.continue", {}, null), view);

@@ -298,20 +298,20 @@ export const subjects: readonly Subject[] = [
   {
     name: "mail",
     ...kindOf("mail", { actor: "mail", id: 1 }),
-    initial: { state: "pending", context: { fate: "pending", row: mail } },
+    initial: { state: "pending", context: { row: mail } },
     sent: mailCommands,
   },
   {
     name: "invitation",
     ...kindOf("invitation", { actor: "invitation", id: 1 }),
-    initial: { state: "valid", context: { fate: "valid", row: invitation } },
-    others: [{ state: "lapsed", context: { fate: "lapsed", row: { ...invitation, id: 2, expiresAt: 1 } } }],
+    initial: { state: "valid", context: { row: invitation } },
+    others: [{ state: "lapsed", context: { row: { ...invitation, id: 2, expiresAt: 1 } } }],
     sent: invitationCommands,
   },
   {
     name: "webhook",
     ...kindOf("webhook", { actor: "webhook", botId: 3, id: 1 }),
-    initial: { state: "pending", context: { fate: "pending", row: webhook } },
+    initial: { state: "pending", context: { row: webhook } },
     sent: webhookCommands,
   },
   {

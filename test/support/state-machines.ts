@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AnyStateMachine, AnyStateNode } from "xstate";
 import { actorKinds, recordMachines } from "../../actors/kinds.ts";
-import { type OutcomeAction, outcomeAction } from "../../actors/protocol/machine-setup.ts";
+import { leadsToGuard, type OutcomeAction, outcomeAction } from "../../actors/protocol/machine-setup.ts";
 import { responderLife } from "../../src/edge/http/responder-states.ts";
 import { pollLife } from "../../src/edge/realtime/long-poll.ts";
 import { queueLife } from "../../src/edge/realtime/queue.ts";
@@ -26,26 +26,36 @@ export const allMachines: readonly AnyStateMachine[] = [
   ...new Set([...Object.values(actorKinds), ...recordMachines].map(({ machine }) => machine)),
 ].sort((a, b) => (a.id < b.id ? -1 : 1));
 
-/** A transition between two states: its guard, and the commands after which it may be taken. */
+/** A transition between two states: the command whose decision may lead there, and when it does. */
 export interface Edge {
   readonly from: string;
   readonly to: string;
-  readonly guard: string;
-  readonly commands: readonly string[];
+  readonly when: string;
+  readonly command: string;
 }
 
 export function edgesOf(machine: AnyStateMachine): Edge[] {
   return Object.values(machine.states).flatMap((state: AnyStateNode) =>
-    (state.always ?? []).map(({ guard, target, description }) => ({
-      from: state.key,
-      to: target?.[0]?.key ?? state.key,
-      guard: typeof guard === "function" ? guard.name : "",
-      commands: description?.split(", ") ?? [],
-    })),
+    [...state.transitions].flatMap(([command, transitions]) =>
+      transitions.flatMap(({ guard, target }): Edge[] => {
+        const when = leadsToGuard(guard)?.params.when ?? "";
+        return target === undefined ? [] : [{ from: state.key, to: target[0]?.key ?? state.key, when, command }];
+      }),
+    ),
   );
 }
 
-/** Transitions that no guard decides: another actor writes the row that the state follows, or the row is deleted. */
+/** One arrow for each pair of states, with a line for each command. */
+function arrowsOf(machine: AnyStateMachine): Map<string, string[]> {
+  const arrows = new Map<string, string[]>();
+  for (const { from, to, when, command } of edgesOf(machine)) {
+    const arrow = `${nameOf(from)} --> ${nameOf(to)}`;
+    arrows.set(arrow, [...(arrows.get(arrow) ?? []), when === "always" ? command : `${command} [${when}]`]);
+  }
+  return arrows;
+}
+
+/** Transitions that no decision of the machine makes: another actor writes the row that the state follows, or the row is deleted. */
 interface Elsewhere {
   readonly from: string;
   /** "[*]": the row is deleted. */
@@ -132,21 +142,22 @@ function sentenceOf(path: string): string {
   return (end === -1 ? lines : lines.slice(0, end)).join(" ").trim();
 }
 
+/** Mermaid takes no hyphens in the name of a state. */
+function nameOf(state: string): string {
+  return state.replaceAll("-", "_");
+}
+
 function diagramOf(machine: AnyStateMachine): string[] {
-  const name = (state: string) => state.replaceAll("-", "_");
   const initial = machine.root.initial.target[0]?.key ?? "";
   const states = Object.keys(machine.states);
   return [
     "stateDiagram-v2",
-    ...states.filter((state) => name(state) !== state).map((state) => `  state "${state}" as ${name(state)}`),
-    `  [*] --> ${name(initial)}`,
-    ...edgesOf(machine).map(
-      ({ from, to, guard, commands }) =>
-        `  ${name(from)} --> ${name(to)} : ${[...commands, `[${guard}]`].join("<br>")}`,
-    ),
+    ...states.filter((state) => nameOf(state) !== state).map((state) => `  state "${state}" as ${nameOf(state)}`),
+    `  [*] --> ${nameOf(initial)}`,
+    ...[...arrowsOf(machine)].map(([arrow, lines]) => `  ${arrow} : ${lines.join("<br>")}`),
     ...elsewhereOf(machine).map(
       ({ from, to, commands, by }) =>
-        `  ${name(from)} --> ${name(to)} : ${[...commands, ...(by === undefined ? [] : [`(by ${by})`])].join("<br>")}`,
+        `  ${nameOf(from)} --> ${nameOf(to)} : ${[...commands, ...(by === undefined ? [] : [`(by ${by})`])].join("<br>")}`,
     ),
   ];
 }
@@ -205,10 +216,10 @@ export function renderStates(): string {
     "`npm run docs:machines` writes this page from the machines in `actors/` and, after them, the tables of `src/`. Change",
     "a machine or a table, not this page.",
     "",
-    "An arrow names the commands after which the transition may be taken, and the guard that decides. A command that",
-    "causes no transition is only in the table. A state answers a command that it rejects with an API error; an ignored",
-    "command succeeds and changes nothing, such as a timer that is obsolete; a command in no column is a bug of its",
-    "sender. A transition `by the realm` is one that the realm decides (M7).",
+    "An arrow names the commands whose decision may lead there, and when it does; without such words it always does. A",
+    "command that causes no transition is only in the table. A state answers a command that it rejects with an API error; an",
+    "ignored command succeeds and changes nothing, such as a timer that is obsolete; a command in no column is a bug of",
+    "its sender. A transition `by the realm` is one that the realm decides (M7).",
     "",
     "Channels, channel folders, scheduled messages and user groups are records, not actors: the realm or the user finds",
     "the record and checks who may change it, then the record's machine decides. Its state follows from its row.",
