@@ -12,6 +12,25 @@ import type { Command } from "./commands.ts";
 /** The delivery that was abandoned, and the number of attempts. */
 export type Cause = Pick<RowOf<"deadLetters">, "attempts" | "delivery">;
 
+/** A row to write. Key and row are those of the table. */
+export type PutEffect<T extends TableName = TableName> = {
+  readonly [Table in T]: {
+    readonly kind: "put";
+    readonly table: Table;
+    readonly key: KeyOf<Table>;
+    readonly row: RowOf<Table>;
+  };
+}[T];
+
+export type RemoveEffect<T extends TableName = TableName> = {
+  readonly [Table in T]: {
+    readonly kind: "remove";
+    readonly table: Table;
+    readonly key: KeyOf<Table>;
+    readonly row: null;
+  };
+}[T];
+
 /**
  * A durable event: a row of the log, in the same transaction. It takes the next `span` positions in the order of
  * effects. More than one is needed if some clients receive the event in parts, each with its own id.
@@ -41,8 +60,8 @@ export type EmitVolatileEffect<T extends EventType = EventType> = {
 }[T];
 
 export type Effect =
-  | { readonly kind: "put"; readonly table: TableName; readonly key: unknown; readonly row: unknown }
-  | { readonly kind: "remove"; readonly table: TableName; readonly key: unknown }
+  | PutEffect
+  | RemoveEffect
   /** Allocates ids: sets the counter to its new last value. */
   | { readonly kind: "setCounter"; readonly counter: CounterName; readonly last: number }
   | EmitEffect
@@ -92,10 +111,18 @@ function emitVolatile<T extends EventType, B extends StoredBody<T>>(
   return { kind: "emitVolatile", type, body, audience, replaces };
 }
 
-/** Effect builders: they type-check the key and the row of each table. */
+function put<T extends TableName>(table: T, key: KeyOf<T>, row: RowOf<T>): PutEffect<T> {
+  return { kind: "put", table, key, row };
+}
+
+function remove<T extends TableName>(table: T, key: KeyOf<T>): RemoveEffect<T> {
+  return { kind: "remove", table, key, row: null };
+}
+
+/** Effect builders. */
 export const effects = {
-  put: <T extends TableName>(table: T, key: KeyOf<T>, row: RowOf<T>): Effect => ({ kind: "put", table, key, row }),
-  remove: <T extends TableName>(table: T, key: KeyOf<T>): Effect => ({ kind: "remove", table, key }),
+  put,
+  remove,
   setCounter: (counter: CounterName, last: number): Effect => ({ kind: "setCounter", counter, last }),
   emit,
   emitVolatile,

@@ -131,10 +131,8 @@ function visibilityChange(
   if (isOpenToAll) return { vanishing: [], appearing: [], gained: new Map() };
   const groups = new Map<number, GroupRecord | null>();
   for (const effect of others) {
-    if (effect.kind !== "put" && effect.kind !== "remove") continue;
-    // `effects.put` has type-checked the key and row of this effect.
-    if (effect.table === "groups")
-      groups.set(effect.key as number, effect.kind === "put" ? (effect.row as GroupRecord) : null);
+    const isRow = effect.kind === "put" || effect.kind === "remove";
+    if (isRow && effect.table === "groups") groups.set(effect.key, effect.row);
   }
   const next = withOverrides(view, { channels: new Map([[after.id, after]]), groups });
   const followers = [...view.users.all()].filter(({ id }) => view.queuesOf(id).size > 0).map(({ id }) => id);

@@ -116,7 +116,7 @@ function personalChange(
     .map(({ message }) => message.id)
     .filter((id) => hasPersonalFlag(view, user.id, id, flag) !== isAdding);
   const change = isAdding ? putFlag : removeFlag;
-  const rows = ids.flatMap((messageId) => change({ userId: user.id, flag, messageId }));
+  const rows = ids.flatMap((messageId): Effect[] => change({ userId: user.id, flag, messageId }));
   const notes = isAdding && ids.length > 0 ? noteMarks(view, user.id, { newest: ids.at(-1) ?? 0 }) : [];
   return { ids, rows: [...rows, ...notes], ignoredChannelIds: [] };
 }
@@ -149,7 +149,7 @@ function readChange(view: View, user: UserRecord, marked: readonly Marked[]): Ch
     ...raised.map(({ conversation, watermark }) => putWatermark("conversation", conversation.id, user.id, watermark)),
     ...channelWatermarks.map(({ channelId, watermark }) => putWatermark("channel", channelId, user.id, watermark)),
     ...raised.flatMap((watermark) => redundantExceptions(view, user.id, state, watermark)),
-    ...unread.flatMap(({ message, conversation }) => {
+    ...unread.flatMap(({ message, conversation }): Effect[] => {
       const key = [user.id, message.id] as const;
       if (!after.isReadAnyway(message, conversation)) {
         return [effects.put("readExceptions", key, { isRead: true, at: nextMark(view) })];

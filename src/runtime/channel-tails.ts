@@ -79,7 +79,7 @@ export class ChannelTails {
 
   apply({ table, key, row }: Delta): void {
     if (table !== "channelMessages") return;
-    const [channelId, id] = key as [number, number];
+    const [channelId, id] = key;
     const tail = this.#tails.peek(channelId);
     if (tail === undefined) return;
     const isNewest = row !== null && id > (tail.entries.at(-1)?.id ?? 0);
@@ -88,7 +88,7 @@ export class ChannelTails {
       this.#tails.delete(channelId);
       return;
     }
-    tail.entries.push({ id, ...(row as Omit<IndexedMessage, "id">) });
+    tail.entries.push({ id, ...row });
     this.#tails.set(channelId, { ...tail });
   }
 }

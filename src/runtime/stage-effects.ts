@@ -59,12 +59,9 @@ export class Staged {
   #stage(effect: Effect): void {
     switch (effect.kind) {
       case "put":
-        this.row(effect.table, effect.key as KeyOf<TableName>, effect.row as RowOf<TableName>);
-        this.deltas.push({ table: effect.table, key: effect.key, row: effect.row as RowOf<TableName> });
-        return;
       case "remove":
-        this.row(effect.table, effect.key as KeyOf<TableName>, null);
-        this.deltas.push({ table: effect.table, key: effect.key, row: null });
+        this.row(effect.table, effect.key, effect.row);
+        this.deltas.push(effect);
         return;
       case "emit": {
         const record = this.#record(effect, effect.span);

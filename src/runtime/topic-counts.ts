@@ -30,7 +30,7 @@ export class TopicCounts implements Follower {
   /** A row that is removed was there; a row that is written may be new or may replace another. */
   apply({ table, key, row }: Delta): void {
     if (table !== "userTopics") return;
-    const [userId] = key as readonly [number, number, string];
+    const [userId] = key;
     const known = this.#known.get(userId);
     if (known === undefined) return;
     if (row === null) this.#known.set(userId, { ...known, atMost: known.atMost - 1 });

@@ -37,7 +37,7 @@ export class TopicPolicies {
 
   apply({ table, key }: Delta): void {
     if (table !== "topicPolicies") return;
-    const [channelId, foldedTopic] = key as readonly [number, string, number];
+    const [channelId, foldedTopic] = key;
     this.#known.delete(`${channelId}:${foldedTopic}`);
   }
 }

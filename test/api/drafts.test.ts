@@ -306,7 +306,7 @@ t.test("[spec 2.3] turning synchronization off deletes all drafts of the user wi
   await keep(member, toNobody);
   t.strictSame(
     removeAllDrafts(realmOf(server).view, person.userId),
-    ids.map((id) => ({ kind: "remove", table: "drafts", key: [person.userId, id] })),
+    ids.map((id) => ({ kind: "remove", table: "drafts", key: [person.userId, id], row: null })),
   );
 });
 

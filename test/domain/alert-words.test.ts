@@ -3,7 +3,7 @@ import fc from "fast-check";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { AlertWordsProjection } from "../../src/store/projections/alert-words.ts";
-import type { Delta } from "../../src/store/projections/projection.ts";
+
 import { seedOf } from "../support/seed.ts";
 
 const seed = seedOf(t);
@@ -20,7 +20,7 @@ function occursAsWord(word: string, text: string): boolean {
 }
 
 const delta = (userId: number, word: string, isThere: boolean) =>
-  ({ table: "alertWords", key: [userId, word], row: isThere ? { word } : null }) as unknown as Delta;
+  ({ table: "alertWords", key: [userId, word], row: isThere ? { word } : null }) as const;
 
 const word = fc.string({ unit: fc.constantFrom(..."ab é日"), minLength: 1, maxLength: 4 });
 const change = fc.record({ userId: fc.integer({ min: 1, max: 3 }), word, isThere: fc.boolean() });

@@ -2,6 +2,7 @@
  * Helpers for tests of conversations: users of other roles, crowds, organization settings that no operation changes
  * yet, and a follower that reads an event queue by long poll. Only `realmOf` and `write` are white-box.
  */
+
 import { randomBytes } from "node:crypto";
 import { command } from "../../actors/protocol/commands.ts";
 import { parseContent } from "../../domain/markdown/render.ts";
@@ -10,6 +11,7 @@ import { type Role, roles } from "../../schemas/types.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { hashApiKey } from "../../src/operations/identity/authentication.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
+import { deltaOf } from "../../src/store/projections/projection.ts";
 import { type Answer, Client, type Params } from "./client.ts";
 import type { TestServer } from "./server.ts";
 
@@ -30,7 +32,7 @@ export function write<T extends TableName>(server: TestServer, table: T, key: Ke
   realm.environment.transaction(() => {
     realm.environment.put(table, key, row);
   });
-  const delta = { table, key, row: row as RowOf<TableName> };
+  const delta = deltaOf(table, key, row);
   realm.projections.apply(delta);
   for (const follower of realm.dispatcher.view.followers) follower.apply(delta);
 }

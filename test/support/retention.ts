@@ -1,7 +1,9 @@
 /**
  * Helpers for tests of message retention: a row change that reaches watchers like a command's, and time that passes.
  */
+
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
+import { deltaOf } from "../../src/store/projections/projection.ts";
 import { realmOf, write } from "./conversation.ts";
 import type { ManualClock } from "./manual-clock.ts";
 import type { TestServer } from "./server.ts";
@@ -13,7 +15,7 @@ export const dayMs = 24 * hourMs;
 function change<T extends TableName>(server: TestServer, table: T, key: KeyOf<T>, row: RowOf<T>): void {
   write(server, table, key, row);
   const { observers } = realmOf(server).dispatcher;
-  observers.apply({ table, key, row: row as RowOf<TableName> });
+  observers.apply(deltaOf(table, key, row));
   observers.take()?.();
 }
 

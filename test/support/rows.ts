@@ -1,6 +1,8 @@
 /** Writes many rows in one transaction: a table that is one row below its bound, without that many requests (S3). */
+
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
+import { deltaOf } from "../../src/store/projections/projection.ts";
 import { realmOf } from "./conversation.ts";
 import type { TestServer } from "./server.ts";
 
@@ -17,7 +19,7 @@ export function fill<T extends TableName>(realm: Realm, table: T, rows: Rows<T>)
     for (const [key, row] of rows) environment.put(table, key, row);
   });
   for (const [key, row] of rows) {
-    const delta = { table, key, row: row as RowOf<TableName> };
+    const delta = deltaOf(table, key, row);
     projections.apply(delta);
     for (const follower of dispatcher.view.followers) follower.apply(delta);
   }

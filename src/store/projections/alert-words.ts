@@ -32,8 +32,8 @@ export class AlertWordsProjection implements Projection {
   readonly tables = ["alertWords"] as const;
   readonly #root = newBeginning("");
 
-  apply(delta: Delta): void {
-    const [userId, word] = delta.key as [number, string];
+  apply(delta: Delta<"alertWords">): void {
+    const [userId, word] = delta.key;
     if (delta.row === null) removeWord(this.#root, word, userId);
     else addWord(this.#root, word, userId);
   }

@@ -1,5 +1,5 @@
 /** Bots by owner, so that finding a user's few bots needs no scan of all users. */
-import type { UserRecord } from "../../../schemas/users.ts";
+
 import { type Delta, type Projection, sortedEntries, sortedNumbers } from "./projection.ts";
 
 const none: ReadonlySet<number> = new Set();
@@ -9,9 +9,9 @@ export class BotsProjection implements Projection {
   readonly #ownerOf = new Map<number, number>();
   readonly #byOwner = new Map<number, Set<number>>();
 
-  apply(delta: Delta): void {
-    const id = delta.key as number;
-    const owner = (delta.row as UserRecord | null)?.botOwnerId ?? null;
+  apply(delta: Delta<"users">): void {
+    const id = delta.key;
+    const owner = delta.row?.botOwnerId ?? null;
     const former = this.#ownerOf.get(id) ?? null;
     if (owner === former) return;
     if (former !== null) this.#leave(id, former);

@@ -13,16 +13,15 @@ export class ChannelsProjection implements Projection {
   /** Ascending, so in order of creation. */
   readonly #byCreator = new Map<number, number[]>();
 
-  check({ row }: Delta): void {
-    const channel = row as ChannelRecord | null;
+  check({ row: channel }: Delta<"channels">): void {
     if (channel !== null) fold(channel.name);
   }
 
-  apply(delta: Delta): void {
-    const id = delta.key as number;
+  apply(delta: Delta<"channels">): void {
+    const id = delta.key;
     const before = this.#byId.get(id);
     if (before !== undefined) this.#byName.delete(fold(before.name));
-    const after = delta.row as ChannelRecord | null;
+    const after = delta.row;
     if (before?.creatorId !== after?.creatorId)
       this.#setCreator(id, before?.creatorId ?? null, after?.creatorId ?? null);
     if (after === null) {
@@ -96,10 +95,10 @@ export class SubscriptionsProjection implements Projection {
   readonly #former = new Map<number, Set<number>>();
   readonly #deactivated = new Set<number>();
 
-  apply(delta: Delta): void {
-    if (delta.table === "users") this.#applyUser(delta.key as number, delta.row as UserRecord | null);
-    else if (delta.table === "channels") this.#applyChannel(delta.key as number, delta.row as ChannelRecord | null);
-    else this.#applySubscription(delta.key as [number, number], delta.row as SubscriptionRecord | null);
+  apply(delta: Delta<"channels" | "subscriptions" | "users">): void {
+    if (delta.table === "users") this.#applyUser(delta.key, delta.row);
+    else if (delta.table === "channels") this.#applyChannel(delta.key, delta.row);
+    else this.#applySubscription(delta.key, delta.row);
   }
 
   #applyUser(userId: number, user: UserRecord | null): void {

@@ -13,9 +13,9 @@ export class EmailSubscriptionsProjection implements Projection {
   readonly #everywhere = new Set<number>();
   readonly #byChannel = new Map<number, Set<number>>();
 
-  apply(delta: Delta): void {
-    if (delta.table === "users") this.#applyUser(delta.key as number, delta.row as UserRecord | null);
-    else this.#applySubscription(delta.key as [number, number], delta.row as SubscriptionRecord | null);
+  apply(delta: Delta<"subscriptions" | "users">): void {
+    if (delta.table === "users") this.#applyUser(delta.key, delta.row);
+    else this.#applySubscription(delta.key, delta.row);
   }
 
   #applyUser(id: number, user: UserRecord | null): void {

@@ -7,11 +7,11 @@ export class RealmEmojiProjection implements Projection {
   readonly #byId = new Map<number, RealmEmojiRecord>();
   readonly #activeByName = new Map<string, number>();
 
-  apply(delta: Delta): void {
-    const id = delta.key as number;
+  apply(delta: Delta<"realmEmoji">): void {
+    const id = delta.key;
     const before = this.#byId.get(id);
     if (before?.isActive === true) this.#activeByName.delete(before.name);
-    const after = delta.row as RealmEmojiRecord | null;
+    const after = delta.row;
     if (after === null) {
       this.#byId.delete(id);
       return;

@@ -42,12 +42,12 @@ export class GroupsProjection implements Projection {
   readonly #scopes = new Map<number, GroupScope>();
   #scopeIds = 0;
 
-  apply(delta: Delta): void {
+  apply(delta: Delta<"groups" | "groupMembers">): void {
     if (delta.table === "groupMembers") {
-      const [groupId, userId] = delta.key as [number, number];
+      const [groupId, userId] = delta.key;
       this.#setMember(groupId, userId, delta.row !== null);
     } else {
-      this.#applyGroup(delta.key as number, delta.row as GroupRecord | null);
+      this.#applyGroup(delta.key, delta.row);
     }
   }
 

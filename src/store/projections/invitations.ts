@@ -1,5 +1,5 @@
 /** The number of invitations of each inviter, so that another one needs no scan of all. */
-import type { InvitationRecord } from "../../../schemas/invites.ts";
+
 import { type Delta, type Projection, sortedEntries } from "./projection.ts";
 
 export class InvitationsProjection implements Projection {
@@ -7,10 +7,10 @@ export class InvitationsProjection implements Projection {
   readonly #inviterOf = new Map<number, number>();
   readonly #counts = new Map<number, number>();
 
-  apply(delta: Delta): void {
-    const id = delta.key as number;
+  apply(delta: Delta<"invitations">): void {
+    const id = delta.key;
     const before = this.#inviterOf.get(id);
-    const after = (delta.row as InvitationRecord | null)?.inviterId;
+    const after = delta.row?.inviterId;
     if (before !== undefined) this.#count(before, -1);
     if (after === undefined) {
       this.#inviterOf.delete(id);

@@ -8,9 +8,9 @@ export class LinkifiersProjection implements Projection {
   /** Sorted lazily; null after a change. */
   #inOrder: readonly LinkifierRecord[] | null = null;
 
-  apply(delta: Delta): void {
-    const row = delta.row as LinkifierRecord | null;
-    if (row === null) this.#byId.delete(delta.key as number);
+  apply(delta: Delta<"linkifiers">): void {
+    const row = delta.row;
+    if (row === null) this.#byId.delete(delta.key);
     else this.#byId.set(row.id, row);
     this.#inOrder = null;
   }

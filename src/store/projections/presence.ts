@@ -14,9 +14,9 @@ export class PresenceProjection implements Projection {
   /** Ascending update ids. Replaced rows stay until they outnumber the current ones. */
   #listed: PresenceRecord[] = [];
 
-  apply(delta: Delta): void {
-    const userId = delta.key as number;
-    const after = delta.row as PresenceRecord | null;
+  apply(delta: Delta<"presence">): void {
+    const userId = delta.key;
+    const after = delta.row;
     if (after === null) {
       this.#byUser.delete(userId);
       return;

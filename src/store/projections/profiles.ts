@@ -13,9 +13,9 @@ export class ProfilesProjection implements Projection {
   /** Sorted lazily; null after a field has changed. */
   #inOrder: readonly ProfileFieldRecord[] | null = null;
 
-  apply(delta: Delta): void {
-    if (delta.table === "profileFields") this.#applyField(delta.key as number, delta.row as ProfileFieldRecord | null);
-    else this.#applyValue(delta.key as [number, number], delta.row as ProfileValueRecord | null);
+  apply(delta: Delta<"profileFields" | "profileValues">): void {
+    if (delta.table === "profileFields") this.#applyField(delta.key, delta.row);
+    else this.#applyValue(delta.key, delta.row);
   }
 
   #applyField(id: number, row: ProfileFieldRecord | null): void {

@@ -2,13 +2,20 @@
  * A projection is the in-memory form of some tables of a realm. It is updated by the same deltas that were written to
  * the store, right after a command's writes (M9), and rebuilt from the rows when a realm opens.
  */
-import type { RowOf, TableName } from "../../../schemas/records.ts";
+import type { KeyOf, RowOf, TableName } from "../../../schemas/records.ts";
 
 /** One write of a command; `row` is null for a removal. */
-export interface Delta<T extends TableName = TableName> {
-  readonly table: T;
-  readonly key: unknown;
-  readonly row: RowOf<T> | null;
+export type Delta<T extends TableName = TableName> = {
+  readonly [Table in T]: {
+    readonly table: Table;
+    readonly key: KeyOf<Table>;
+    readonly row: RowOf<Table> | null;
+  };
+}[T];
+
+/** A delta of a table that is a parameter. */
+export function deltaOf<T extends TableName>(table: T, key: KeyOf<T>, row: RowOf<T> | null): Delta {
+  return { table, key, row } satisfies Delta<T> as Delta;
 }
 
 /** Whatever in memory follows the rows: it gets each delta right after a command's writes, in order (M9). */

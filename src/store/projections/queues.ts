@@ -37,11 +37,11 @@ export class QueuesProjection implements Projection {
   readonly #byId = new Map<string, QueueRecord>();
   readonly #byUser = new Map<number, Set<string>>();
 
-  apply(delta: Delta): void {
-    const id = delta.key as string;
+  apply(delta: Delta<"queues">): void {
+    const id = delta.key;
     const before = this.#byId.get(id);
     if (before !== undefined) this.#forget(before);
-    const after = delta.row as QueueRecord | null;
+    const after = delta.row;
     if (after === null) return;
     this.#byId.set(id, { ...after, options: this.#options.take(after.options) });
     const own = this.#byUser.get(after.userId);
@@ -81,8 +81,8 @@ export class RealmProjection implements Projection {
   readonly tables = ["realm"] as const;
   #record: RealmRecord | null = null;
 
-  apply(delta: Delta): void {
-    this.#record = delta.row as RealmRecord | null;
+  apply(delta: Delta<"realm">): void {
+    this.#record = delta.row;
   }
 
   get record(): RealmRecord {

@@ -12,7 +12,7 @@ import { LinkifiersProjection } from "./linkifiers.ts";
 import { PeopleVersions } from "./people-versions.ts";
 import { PresenceProjection } from "./presence.ts";
 import { ProfilesProjection } from "./profiles.ts";
-import type { Delta, Projection } from "./projection.ts";
+import { type Delta, deltaOf, type Projection } from "./projection.ts";
 import { QueuesProjection, RealmProjection } from "./queues.ts";
 import { apiKeysProjection, sessionsProjection, UsersProjection } from "./users.ts";
 
@@ -73,7 +73,7 @@ export class RealmProjections {
     const projections = new RealmProjections();
     for (const table of projections.#byTable.keys()) {
       const deltas: Delta[] = [];
-      environment.each(table, (row, key) => deltas.push({ table, key, row }));
+      environment.each(table, (row, key) => deltas.push(deltaOf(table, key, row)));
       // In order of update ids, see PresenceProjection.
       if (table === "presence") deltas.sort((a, b) => updateIdOf(a) - updateIdOf(b));
       for (const delta of deltas) projections.apply(delta);

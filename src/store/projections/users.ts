@@ -15,22 +15,21 @@ export class UsersProjection implements Projection {
   readonly #byName = new Map<string, number | Set<number>>();
   #activeOwners = 0;
 
-  check({ row }: Delta): void {
-    const user = row as UserRecord | null;
+  check({ row: user }: Delta<"users">): void {
     if (user === null) return;
     fold(user.email);
     fold(user.fullName);
   }
 
-  apply(delta: Delta): void {
-    const id = delta.key as number;
+  apply(delta: Delta<"users">): void {
+    const id = delta.key;
     const before = this.#byId.get(id);
     if (before !== undefined) {
       this.#byEmail.delete(fold(before.email));
       this.#unname(before);
       if (isActiveOwner(before)) this.#activeOwners--;
     }
-    const after = delta.row as UserRecord | null;
+    const after = delta.row;
     if (after === null) {
       this.#byId.delete(id);
       return;
