@@ -205,7 +205,6 @@ export const refuse = {
     refusal("STREAM_DOES_NOT_EXIST", `Channel '${name}' does not exist`, { stream: name }),
   channelIdUnknown: (id: number) =>
     refusal("STREAM_DOES_NOT_EXIST", `Channel with ID '${id}' does not exist`, { stream_id: id }),
-  channelNameInvalid: (name: string) => refusal("BAD_REQUEST", `Invalid channel name '${name}'`),
   namedTopicsInChannel: (name: string) =>
     refusal(
       "BAD_REQUEST",

@@ -4,6 +4,7 @@
  * word of a message. Every function returns the changes of one slice; the caller commits them together with the
  * resulting state, so a crash leaves the index at a slice boundary.
  */
+import { compareText } from "../../domain/text.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { KeyOf, RowOf } from "../../schemas/records.ts";
 import {
@@ -75,7 +76,7 @@ export function fileSegment(
 ): SearchChange[] {
   const id = state.lastSegmentId + 1;
   const changes: SearchChange[] = [];
-  for (const [term, ids] of [...postings].sort(([a], [b]) => compareTerms(a, b))) {
+  for (const [term, ids] of [...postings].sort(([a], [b]) => compareText(a, b))) {
     for (let start = 0; start < ids.length; start += limits.search_block_ids_max) {
       changes.push(block(id, term, ids.slice(start, start + limits.search_block_ids_max)));
     }
@@ -139,7 +140,7 @@ export function mergeSlice(
     const [first] = unfinished;
     if (first === undefined) return [...slice.changes, stateChange(merged(state, merge))];
     let term = first.term ?? "";
-    for (const reader of unfinished) if (compareTerms(reader.term ?? "", term) < 0) term = reader.term ?? "";
+    for (const reader of unfinished) if (compareText(reader.term ?? "", term) < 0) term = reader.term ?? "";
     slice.pending(
       term,
       unfinished.filter((reader) => reader.term === term),
@@ -297,14 +298,4 @@ export function isMostlyGone(environment: Environment, segmentId: number, terms:
   const probed = ids.filter((_id, index) => index % 16 === 0);
   const gone = probed.filter((id) => !environment.has("messages", id)).length;
   return gone > probed.length * 2 * goneShare;
-}
-
-/** The order of keys: by code point, like UTF-8. */
-function compareTerms(a: string, b: string): number {
-  const shorter = Math.min(a.length, b.length);
-  for (let index = 0; index < shorter; index++) {
-    if (a.charCodeAt(index) === b.charCodeAt(index)) continue;
-    return (a.codePointAt(index) ?? 0) - (b.codePointAt(index) ?? 0);
-  }
-  return a.length - b.length;
 }

@@ -145,7 +145,7 @@ export function channelRoutes(options: ChannelRouteOptions) {
       const { stream: name } = call.params;
       const channel = view.channels.byName(name.trim());
       const isKnown = channel !== undefined && hasMetadataAccess(view, requireCaller(call), channel);
-      return isKnown ? ok({ stream_id: channel.id }) : refuse.channelNameInvalid(name);
+      return isKnown ? ok({ stream_id: channel.id }) : refuse.invalidChannelName(name);
     }),
 
     bind(getChannelEmail, (call) => {
