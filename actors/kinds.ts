@@ -2,12 +2,13 @@
  * The kinds of actors: the machine for each address, how its snapshot is loaded, and what it writes. Everything here is
  * pure: rows are read through the view and written as effects.
  */
+
 import type { AnyStateMachine } from "xstate";
 import type { View } from "../domain/view.ts";
 import { fold } from "../schemas/fold.ts";
 import type { KeyOf, RowOf } from "../schemas/records.ts";
 import type { SnapshotRecord } from "../schemas/runtime.ts";
-import { type KnownInvitation, stateOf } from "./invitation/context.ts";
+import { type KnownInvitation, stateOf } from "./invitation/lifecycle.ts";
 import { invitationMachine } from "./invitation/machine.ts";
 import { mailMachine } from "./mail/machine.ts";
 import { presenceMachine } from "./presence/machine.ts";
@@ -23,7 +24,7 @@ import { initialRetention } from "./retention/context.ts";
 import { retentionMachine, retentionMachineVersion } from "./retention/machine.ts";
 import { contextOf, conversationIdOf, emptyContext, rowOf, type TopicContext } from "./topic/context.ts";
 import { topicMachine, topicMachineVersion } from "./topic/machine.ts";
-import { initialTopicDeletion } from "./topic-deletion/context.ts";
+import { initialTopicDeletion } from "./topic-deletion/batches.ts";
 import { topicDeletionMachine, topicDeletionMachineVersion } from "./topic-deletion/machine.ts";
 import { typingMachine } from "./typing/machine.ts";
 import { userMachine } from "./user/machine.ts";

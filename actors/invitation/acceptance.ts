@@ -2,7 +2,6 @@
  * Accepting an invitation (spec 4.14) creates an account like POST /users, with the invitation's role, channels, groups
  * and welcome message. Everything is decided and written in one turn, so submitting the form twice creates one account.
  */
-
 import { addressConfirmation, confirmsAddresses, givenPlaces, kindOf } from "../../domain/invites.ts";
 import type { View } from "../../domain/view.ts";
 import { isRefusal, refuse } from "../../schemas/errors.ts";
@@ -13,7 +12,7 @@ import { effects } from "../protocol/effects.ts";
 import { newAccount, refuseAddress } from "../realm/users.ts";
 import { endEffects } from "../rules/invitations.ts";
 import { botDirectMessage, silentMention } from "../rules/notification-bot.ts";
-import type { KnownInvitation } from "./context.ts";
+import type { KnownInvitation } from "./lifecycle.ts";
 
 export function accept(
   { row }: KnownInvitation,

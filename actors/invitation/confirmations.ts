@@ -2,7 +2,6 @@
  * Confirming an address before it joins by a reusable link (D275): anybody may have the link, and the organization takes
  * only people with an address in its domains, so they must show that they read the emails to it.
  */
-
 import { kindOf } from "../../domain/invites.ts";
 import { isReservedAddress } from "../../domain/people.ts";
 import type { View } from "../../domain/view.ts";
@@ -15,7 +14,7 @@ import { effects } from "../protocol/effects.ts";
 import { refuseAddress } from "../realm/users.ts";
 import { invitationMail } from "../rules/invitations.ts";
 import { mailEffects } from "../rules/mail.ts";
-import type { KnownInvitation } from "./context.ts";
+import type { KnownInvitation } from "./lifecycle.ts";
 
 const hourMs = 60 * 60 * 1000;
 

@@ -2,7 +2,6 @@
  * PATCH /invites/multiuse/{invite_id} changes what a reusable link grants. Its key stays the same, so links already
  * shared keep working.
  */
-
 import {
   kindOf,
   mayInvite,
@@ -21,8 +20,7 @@ import { done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
 import { cancelExpiryTimer, invitesChanged } from "../rules/invitations.ts";
 import { nextTimer } from "../rules/timers.ts";
-import type { KnownInvitation } from "./context.ts";
-import { noSuchInvitation } from "./lifecycle.ts";
+import { type KnownInvitation, noSuchInvitation } from "./lifecycle.ts";
 
 export function edit(
   caller: UserRecord,

@@ -2,12 +2,11 @@
  * Revoking, expiring, resending and forgetting an invitation (spec 3; public API: revoke-email-invite,
  * revoke-invite-link, resend-email-invite).
  */
-
-import { kindOf, mayManageInvitation } from "../../domain/invites.ts";
+import { kindOf, mayManageInvitation, standing } from "../../domain/invites.ts";
 import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
-import type { InvitationRecord } from "../../schemas/invites.ts";
+import type { InvitationRecord, InvitationState } from "../../schemas/invites.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { Command, Params } from "../protocol/commands.ts";
@@ -15,7 +14,16 @@ import { done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { endEffects, invitationMail, refuseDailyLimit, sentEffects } from "../rules/invitations.ts";
 import { mailEffects } from "../rules/mail.ts";
-import type { KnownInvitation } from "./context.ts";
+
+/** In every state but `unknown`. */
+export interface KnownInvitation {
+  readonly row: InvitationRecord;
+}
+
+export function stateOf(view: View, row: InvitationRecord): InvitationState | "lapsed" {
+  if (row.state !== "valid") return row.state;
+  return standing(view, row) === "valid" ? "valid" : "lapsed";
+}
 
 /** Also returned for an invitation that the caller may not manage, so that its existence is not revealed. */
 export function noSuchInvitation(): Refusal {

@@ -1,6 +1,6 @@
 /**
  * An invitation (spec 3): a reusable link, or an invitation for one email address. The realm actor writes its row with
- * the state `valid`. A lapsed invitation is still valid in its row, but grants nothing (context.ts).
+ * the state `valid`. A lapsed invitation is still valid in its row, but grants nothing (lifecycle.ts).
  *
  *    valid --time passes, or the inviter loses the permission--> lapsed
  *    lapsed --expire, by a durable timer (M8)--> expired
@@ -12,15 +12,22 @@
  *    valid --resend--> valid                 another email with its own key
  *    expired, revoked, used --forget--> unknown    later, by a durable timer: the link looks as if it never existed
  */
-
 import { refuse } from "../../schemas/errors.ts";
 import { forEither, forUser } from "../protocol/decide.ts";
 import { decide, ignore, lead, reject, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
 import { accept } from "./acceptance.ts";
 import { confirmAddress } from "./confirmations.ts";
-import type { KnownInvitation } from "./context.ts";
 import { edit } from "./edits.ts";
-import { expire, forget, noSuchInvitation, resend, revoke, revokeAgain, revokeEnded } from "./lifecycle.ts";
+import {
+  expire,
+  forget,
+  type KnownInvitation,
+  noSuchInvitation,
+  resend,
+  revoke,
+  revokeAgain,
+  revokeEnded,
+} from "./lifecycle.ts";
 
 /** The page behind the link gives the reason (src/edge/pages/join.ts). */
 const unusable = {

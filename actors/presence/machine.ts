@@ -9,8 +9,7 @@
  */
 import { forServer, forUser } from "../protocol/decide.ts";
 import { decide, lead, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
-import type { PresenceContext } from "./context.ts";
-import { lapse, report, share } from "./reports.ts";
+import { lapse, type PresenceContext, report, share } from "./reports.ts";
 
 const accepted = decide<PresenceContext>({
   "presence.report": forUser(report),

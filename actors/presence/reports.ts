@@ -2,7 +2,6 @@
  * Effects of a presence report (behaviour 6.2). Times are the turn's. A report within 55 s of the previous one changes
  * nothing.
  */
-
 import { nextPresence } from "../../domain/presence.ts";
 import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
@@ -13,7 +12,17 @@ import type { UserRecord } from "../../schemas/users.ts";
 import { addressAs, type Command, command, type Params } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
-import { type PresenceContext, stateAt } from "./context.ts";
+
+export interface PresenceContext {
+  /** Times in milliseconds until which the user counts as active or idle; 0: not at all. */
+  readonly activeUntil: number;
+  readonly idleUntil: number;
+}
+
+export function stateAt({ activeUntil, idleUntil }: PresenceContext, now: number): string {
+  if (activeUntil > now) return "active";
+  return idleUntil > now ? "idle" : "offline";
+}
 
 const hiddenMs = limits.presence_hidden_s * 1000;
 const offlineAfterMs = limits.presence_offline_threshold_s * 1000;

@@ -3,7 +3,6 @@
  * update-user-group-subgroups): rows, events, notices, and private channels that become visible or invisible. A change
  * of more than `group_members_per_command_max` users continues in slices, as in membership.ts.
  */
-
 import { checkMembershipsLeft } from "../../domain/group-bounds.ts";
 import {
   canChangeMembers,
@@ -24,9 +23,9 @@ import type { UserRecord } from "../../schemas/users.ts";
 import { type Command, command, type Params } from "../protocol/commands.ts";
 import { type Done, done, forServer, forUser, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
+import { botDirectMessage, silentMention } from "../rules/notification-bot.ts";
 import { channelsVisibleTo, visibilityOfGroupChange } from "./channel-visibility.ts";
 import { membersEvent, subgroupsEvent } from "./group-events.ts";
-import { noticeEffects } from "./group-notices.ts";
 
 /** POST /user_groups/{user_group_id}/members and .../subgroups. */
 export function changeGroupMembers(
@@ -253,6 +252,27 @@ function changeEffects(view: View, group: GroupRecord, steps: readonly GroupMemb
     ...subgroupsEvent(group, "remove_subgroups", removed),
     ...visibility.appearing,
   ];
+}
+
+const verbs = {
+  add: (caller: string, group: string) => `${caller} added you to the group ${group}.`,
+  remove: (caller: string, group: string) => `${caller} removed you from the group ${group}.`,
+} as const;
+
+/** The caller and bots get no notice. Very large changes send none (`group_notices_max`). */
+export function noticeEffects(
+  view: View,
+  caller: UserRecord,
+  group: NamedGroup,
+  steps: readonly GroupMembersStep[],
+): Effect[] {
+  return steps.flatMap(({ op, userIds }) => {
+    if (userIds.length > limits.group_notices_max) return [];
+    const content = verbs[op](silentMention(caller), `@_*${group.name}*`);
+    return userIds
+      .filter((id) => id !== caller.id && view.users.get(id)?.botType === null)
+      .map((id) => effects.send(botDirectMessage(id, content)));
+  });
 }
 
 export const groupMembersDecisions = {

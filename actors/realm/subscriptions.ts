@@ -2,7 +2,7 @@
  * Subscribing and unsubscribing (public API: POST and DELETE /users/me/subscriptions): permission checks and the
  * resulting changes.
  */
-
+import { apiEmail, canAccessUser, deliveryEmail, personByAddress } from "../../domain/people.ts";
 import {
   canAddSubscribers,
   canRemoveSubscribers,
@@ -22,7 +22,6 @@ import type { Command, Params } from "../protocol/commands.ts";
 import { forUser, type Outcome } from "../protocol/decide.ts";
 import { announcement, type Creations, checkChannelCreate, newCreations } from "./channels.ts";
 import { changeMembers, type Target } from "./membership.ts";
-import { resolvePrincipals } from "./principals.ts";
 import { mayNotifySubscribers, subscriptionNotices } from "./subscription-notices.ts";
 
 type WantedChannel = SubscribeRequest["channels"][number];
@@ -254,6 +253,33 @@ function mayRemove(view: View, caller: UserRecord, principals: readonly UserReco
   const others = principals.filter((user) => user.id !== caller.id);
   if (others.length === 0 || canRemoveSubscribers(view, caller, channel)) return true;
   return others.every((user) => user.botOwnerId === caller.id) && hasContentAccess(view, caller, channel);
+}
+
+/**
+ * Each user once, in the order of the request. A user or an address that the caller may not see is treated as
+ * nonexistent (S1).
+ */
+export function resolvePrincipals(
+  view: View,
+  caller: UserRecord,
+  principals: readonly (number | string)[] | null,
+): UserRecord[] | Refusal {
+  if (principals === null || principals.length === 0) return [caller];
+  const users = new Map<number, UserRecord>();
+  for (const principal of principals) {
+    const user = typeof principal === "number" ? view.users.get(principal) : addressed(view, caller, principal);
+    if (user === undefined || !canAccessUser(view, caller, user)) return refuse.noSuchUser();
+    if (!user.isActive) return refuse.badRequest("User is deactivated");
+    users.set(user.id, user);
+  }
+  return [...users.values()];
+}
+
+function addressed(view: View, caller: UserRecord, address: string): UserRecord | undefined {
+  const user = personByAddress(view, caller, address);
+  if (user === undefined) return undefined;
+  const isShown = deliveryEmail(user, caller) !== null || apiEmail(user) === address.toLowerCase();
+  return isShown ? user : undefined;
 }
 
 export const subscriptionsDecisions = {

@@ -42,7 +42,7 @@ export function remindersEvent(userId: number, body: StoredBody<"reminders">): E
 }
 
 /** Events when a delivery failed. No event type exists for this, so clients receive a remove and an add. */
-export function failureEffects(row: ReminderRecord): Effect[] {
+export function failedReminder(row: ReminderRecord): Effect[] {
   const failed = { ...row, timer: null };
   return [
     effects.put("reminders", [row.userId, row.id], failed),

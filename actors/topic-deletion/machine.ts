@@ -16,8 +16,14 @@
  */
 import { forAdministrator } from "../protocol/decide.ts";
 import { decide, ignore, lead, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
-import { abandonDeletion, continueDeletion, expireWaiters, requestDeletion } from "./batches.ts";
-import { initialTopicDeletion, type TopicDeletionContext } from "./context.ts";
+import {
+  abandonDeletion,
+  continueDeletion,
+  expireWaiters,
+  initialTopicDeletion,
+  requestDeletion,
+  type TopicDeletionContext,
+} from "./batches.ts";
 
 export const topicDeletionMachineVersion = 1;
 

@@ -1,15 +1,16 @@
 /** Notices from the notification bot after messages moved or a topic was resolved (texts of the public server). */
-
+import { topicHolders } from "../../domain/user-topics.ts";
 import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MessageMove } from "../../schemas/message-changes.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
+import { userSetting } from "../../schemas/user-settings.ts";
+import { topicPolicies } from "../../schemas/user-topics.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { removeMessages } from "../rules/message-removal.ts";
 import { type BotPostOptions, botPost } from "../rules/notification-bot.ts";
 import { narrowPath, topicLink } from "../rules/topic-links.ts";
 import type { TopicContext } from "./context.ts";
-import { noticeReaders } from "./resolve-notices.ts";
 
 /** Notices at the end of a move into another conversation. */
 export function arrivalNotices(view: View, move: MessageMove): Effect[] {
@@ -87,4 +88,29 @@ function post(place: TopicAddress, content: string, more: BotPostOptions = {}): 
 
 function mention(view: View, userId: number): string {
   return `@_**${view.users.get(userId)?.fullName ?? ""}|${userId}**`;
+}
+
+/**
+ * Ids of the channel's subscribers who want to read the notice, ascending; null: too many to list (S3), so the notice
+ * is unread for everybody.
+ * @param topics the former and the new name; users may follow either
+ */
+export function noticeReaders(view: View, channelId: number, topics: readonly string[]): readonly number[] | null {
+  const limit = limits.resolve_notice_readers_max + 1;
+  const wanting = new Set<number>();
+  const followers = new Set<number>();
+  for (const topic of topics) {
+    const holders = topicHolders(view, channelId, topic, { afterUserId: 0, limit });
+    // The page is full, so there may be more followers.
+    if (holders.length === limit) return null;
+    for (const { userId, policy } of holders) if (policy === topicPolicies.followed) followers.add(userId);
+  }
+  for (const userId of view.subscriptions.ofChannel(channelId)) {
+    const user = view.users.get(userId);
+    if (user === undefined || user.botType !== null) continue;
+    const policy = userSetting(user, "resolved_topic_notice_auto_read_policy");
+    if (policy === "never" || (policy === "except_followed" && followers.has(userId))) wanting.add(userId);
+    if (wanting.size === limit) return null;
+  }
+  return [...wanting].sort((a, b) => a - b);
 }

@@ -1,18 +1,20 @@
 /**
- * Delivers a due scheduled message; its conversation decides as if the author sent it now (M3, M8). One nested
- * transaction removes the timer and the row and posts the message, so a crash cannot separate them, and an edit or
- * deletion is decided either before or after it (M7).
+ * Delivers due scheduled messages, as if the author sent them now, and due reminders, as messages of the notification
+ * bot (M3, M8). One nested transaction removes the timer and the row and posts the message, so a crash cannot separate
+ * them, and an edit or deletion is decided either before or after it (M7).
  */
 import { parseMessage } from "../../domain/message-content.ts";
 import type { View } from "../../domain/view.ts";
 import type { Command } from "../protocol/commands.ts";
 import { done, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
+import { botDirectMessage } from "../rules/notification-bot.ts";
+import { failedReminder, remindersEvent, reminderText } from "../rules/reminders.ts";
 import { failureEffects, postOf, scheduledMessagesEvent } from "../rules/scheduled-messages.ts";
 import type { TopicContext } from "./context.ts";
 import { postNow } from "./messages.ts";
 
-export function deliverScheduledMessage(
+function deliverScheduledMessage(
   context: TopicContext,
   { params: { userId, id, timer } }: Command<"scheduled-messages.due">,
   view: View,
@@ -31,6 +33,23 @@ export function deliverScheduledMessage(
   return done({}, [...outcome.effects, ...ended], outcome.context, outcome.to);
 }
 
+function deliverReminder(
+  context: TopicContext,
+  { params: { userId, id } }: Command<"reminders.due">,
+  view: View,
+): Outcome<TopicContext> {
+  const row = view.row("reminders", [userId, id]);
+  const person = view.users.get(userId);
+  if (row === undefined || row.timer === null || person === undefined) return done({}, []);
+  const post = botDirectMessage(userId, reminderText(view, person, row), { mentionsAs: userId });
+  const outcome = postNow(context, post, view);
+  // A deactivated user gets no messages.
+  if (outcome.kind === "refused") return done({}, failedReminder(row));
+  const ended = [effects.remove("reminders", [userId, id]), remindersEvent(userId, { op: "remove", reminder_id: id })];
+  return done({}, [...outcome.effects, ...ended], outcome.context, outcome.to);
+}
+
 export const scheduledDeliveryDecisions = {
   "scheduled-messages.due": deliverScheduledMessage,
+  "reminders.due": deliverReminder,
 } as const;

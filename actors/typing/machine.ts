@@ -8,8 +8,7 @@
  */
 import { forUser } from "../protocol/decide.ts";
 import { decide, lead, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
-import type { TypingContext } from "./context.ts";
-import { expireTyping, startTyping, stopTyping } from "./notices.ts";
+import { expireTyping, startTyping, stopTyping, type TypingContext } from "./notices.ts";
 
 const accepted = decide<TypingContext>({
   "typing.start": forUser(startTyping),

@@ -2,7 +2,6 @@
  * Typing notices (spec section 6; realtime.md, Who gets what): start, stop, and the stop that the server sends when a
  * typist expires.
  */
-
 import { mayPost } from "../../domain/message-rules.ts";
 import { hasContentAccess } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
@@ -16,9 +15,13 @@ import { done, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { checkDirectRecipients, checkInitiator, isSubscribedOrBot } from "../rules/posting-access.ts";
 import { contextAt } from "../topic/context.ts";
-import type { TypingContext } from "./context.ts";
 import { checkEditTyping, editNotice } from "./edit-notices.ts";
 import { channelRecipients, checkSharing, directRecipients } from "./recipients.ts";
+
+export interface TypingContext {
+  /** Expiry times by typist id. Bounded by `typing_typists_per_conversation_max`. */
+  readonly typists: Readonly<Record<number, number>>;
+}
 
 export function startTyping(
   sender: UserRecord,

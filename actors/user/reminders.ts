@@ -1,6 +1,6 @@
 /**
  * Reminders (public API: reminders): a user's own, about messages they can read. Delivered by
- * actors/topic/reminder-delivery.ts.
+ * actors/topic/scheduled-delivery.ts.
  */
 
 import { parseContent, resolveContent } from "../../domain/markdown/render.ts";
@@ -15,7 +15,7 @@ import { type Command, command, type Params } from "../protocol/commands.ts";
 import { done, forServer, forUser, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
 import { botConversation } from "../rules/notification-bot.ts";
-import { failureEffects, reminderSummary, remindersEvent } from "../rules/reminders.ts";
+import { failedReminder, reminderSummary, remindersEvent } from "../rules/reminders.ts";
 import { cancelTimer, nextTimer } from "../rules/timers.ts";
 
 export function addReminder(
@@ -59,7 +59,7 @@ export function giveUpReminder(
   { to }: Command<"reminders.give-up">,
 ): Outcome {
   const row = to.actor === "user" ? view.row("reminders", [to.id, id]) : undefined;
-  return done({}, row === undefined || row.timer === null ? [] : failureEffects(row));
+  return done({}, row === undefined || row.timer === null ? [] : failedReminder(row));
 }
 
 export const remindersDecisions = {
