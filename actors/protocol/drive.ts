@@ -44,9 +44,8 @@ function driveByTable(machine: AnyStateMachine, snapshot: PlainSnapshot, event: 
 /** Also how the tests run every machine for comparison. */
 export function driveByXState(machine: AnyStateMachine, snapshot: PlainSnapshot, event: CommandEvent): Driven {
   const before: AnyMachineSnapshot = machine.resolveState({ value: snapshot.state, context: snapshot.context });
-  // XState's type of actions leaves out `xstate.emit`; our machines emit only outcomes (`setupMachine`).
-  const [next, actions] = transition(machine, before, event) as unknown as [AnyMachineSnapshot, readonly EmitAction[]];
-  const outcomes = actions.flatMap(({ type, params }) => (type === "xstate.emit" ? [params.event.outcome] : []));
+  const [next, actions] = transition(machine, before, event);
+  const outcomes = actions.flatMap(emitted);
   const [outcome] = outcomes;
   if (outcome === undefined || outcomes.length !== 1) {
     throw new Error(`${event.type}: ${outcomes.length} outcomes instead of one`);
@@ -55,7 +54,7 @@ export function driveByXState(machine: AnyStateMachine, snapshot: PlainSnapshot,
   return { outcome, snapshot: isSame ? snapshot : { state: next.value as string, context: next.context } };
 }
 
-interface EmitAction {
-  readonly type: string;
-  readonly params: { readonly event: Emitted };
+/** XState's type of actions leaves out `xstate.emit`; our machines emit only outcomes (`setupMachine`). */
+function emitted({ type, params }: { readonly type: string; readonly params?: unknown }): Outcome[] {
+  return type === "xstate.emit" ? [(params as { readonly event: Emitted }).event.outcome] : [];
 }
