@@ -4,12 +4,14 @@
  * of either name waits, and posts elsewhere do not. While one request creates many channels, posts to others do not
  * wait either.
  */
+
 import { fold } from "../schemas/fold.ts";
+import type { ChannelId } from "../schemas/ids.ts";
 import { actorKinds } from "./kinds.ts";
 import type { Command, CommandType } from "./protocol/commands.ts";
 
 interface TopicAddress {
-  readonly channelId: number;
+  readonly channelId: ChannelId;
   readonly topic: string;
 }
 

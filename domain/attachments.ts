@@ -5,6 +5,7 @@
 
 import type { AttachmentRecord } from "../schemas/attachments.ts";
 import { pathIdOf } from "../schemas/files.ts";
+import type { MessageId } from "../schemas/ids.ts";
 import { limits } from "../schemas/limits.ts";
 import type { UserRecord } from "../schemas/users.ts";
 import { canReadMessage } from "./permissions.ts";
@@ -124,7 +125,7 @@ function wholeSeconds(milliseconds: number): number {
   return Math.floor(milliseconds / 1000) * 1000;
 }
 
-function isReadable(view: View, reader: UserRecord, messageId: number): boolean {
+function isReadable(view: View, reader: UserRecord, messageId: MessageId): boolean {
   const message = view.row("messages", messageId);
   return message !== undefined && canReadMessage(view, reader, message);
 }

@@ -1,6 +1,7 @@
 /** A user's drafts: whether they are kept, their order, and how clients see them (OpenAPI Draft). */
 
 import type { DraftRecord } from "../schemas/drafts.ts";
+import type { UserId } from "../schemas/ids.ts";
 import { limits } from "../schemas/limits.ts";
 import { userSetting } from "../schemas/user-settings.ts";
 import type { UserRecord } from "../schemas/users.ts";
@@ -13,7 +14,7 @@ export function keepsDrafts(user: UserRecord): boolean {
 }
 
 /** The last edited one first. */
-export function draftsOf(view: View, userId: number): readonly DraftRecord[] {
+export function draftsOf(view: View, userId: UserId): readonly DraftRecord[] {
   const range = { start: [userId], end: [userId + 1], limit: limits.drafts_per_user_max };
   const drafts = view.rows("drafts", range).map(({ row }) => row);
   return drafts.sort((a, b) => b.changedAt - a.changedAt || b.id - a.id);

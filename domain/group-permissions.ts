@@ -3,8 +3,10 @@
  * everything with it. Administrators do not bypass its settings, but `can_manage_all_groups` does. System groups cannot
  * be changed.
  */
+
 import { type Refusal, refuse } from "../schemas/errors.ts";
 import { allowsGuests, type UserGroupSettingName, userGroupSettings } from "../schemas/group-settings.ts";
+import type { GroupId, UserId } from "../schemas/ids.ts";
 import type { GroupRecord } from "../schemas/user-groups.ts";
 import type { UserRecord } from "../schemas/users.ts";
 import type { RenderedContent } from "./markdown/resolve.ts";
@@ -64,7 +66,7 @@ export function canChangeMembers(
   view: View,
   user: UserRecord,
   group: GroupRecord,
-  { op, userIds }: { readonly op: "add" | "remove"; readonly userIds: readonly number[] },
+  { op, userIds }: { readonly op: "add" | "remove"; readonly userIds: readonly UserId[] },
 ): boolean {
   if (group.isSystem) return false;
   if (canManageGroup(view, user, group) || hasGroupPermission(view, user, group, othersWay[op])) return true;
@@ -94,7 +96,7 @@ export function checkGroupMentions(view: View, rendered: RenderedContent): Refus
 }
 
 /** Ids of all active users in a group, directly, through subgroups or by role. */
-export function everybodyWithin(view: View, groupId: number): Set<number> {
+export function everybodyWithin(view: View, groupId: GroupId): Set<number> {
   const ids = new Set<number>();
   const scope = view.groups.scope(groupId);
   if (scope === undefined) return ids;

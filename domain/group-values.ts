@@ -2,11 +2,12 @@
  * Group-setting values in requests and answers (spec 2.2; behaviour 3.2): the id of a named group, or the members of an
  * anonymous one.
  */
+import type { GroupId } from "../schemas/ids.ts";
 import type { GroupSettingValue } from "../schemas/types.ts";
 import type { View } from "./view.ts";
 
 /** The output form: the id of a named group, or the active members and subgroups of an anonymous one, ascending. */
-export function shownGroupValue(view: View, groupId: number): GroupSettingValue {
+export function shownGroupValue(view: View, groupId: GroupId): GroupSettingValue {
   const group = view.groups.get(groupId);
   if (group === undefined || group.name !== null) return groupId;
   return {

@@ -6,6 +6,7 @@
 import type { ChannelRecord } from "../schemas/channels.ts";
 import { type Refusal, refuse } from "../schemas/errors.ts";
 import { fold } from "../schemas/fold.ts";
+import type { ChannelId, GroupId } from "../schemas/ids.ts";
 import type { AddressConfirmationRecord, InvitationRecord, InvitationState } from "../schemas/invites.ts";
 import { limits } from "../schemas/limits.ts";
 import { type Role, roles } from "../schemas/types.ts";
@@ -42,7 +43,7 @@ function isReachable(view: View, user: UserRecord, channel: ChannelRecord | unde
 }
 
 /** A channel that the caller may not know gets the same answer as one that does not exist (D24). */
-export function refuseChannels(view: View, user: UserRecord, channelIds: readonly number[]): Refusal | null {
+export function refuseChannels(view: View, user: UserRecord, channelIds: readonly ChannelId[]): Refusal | null {
   const channels: ChannelRecord[] = [];
   for (const id of channelIds) {
     const channel = view.channels.get(id);
@@ -66,7 +67,7 @@ function canSubscribeOthers(view: View, user: UserRecord): boolean {
 /** An id that no user has, to check whether others and not only oneself may be added. */
 const somebodyElse = [0];
 
-export function refuseGroups(view: View, user: UserRecord, groupIds: readonly number[]): Refusal | null {
+export function refuseGroups(view: View, user: UserRecord, groupIds: readonly GroupId[]): Refusal | null {
   for (const id of groupIds) {
     const group = namedGroup(view, id);
     if (group === undefined) return refuse.invalidUserGroup();

@@ -2,6 +2,7 @@
  * Decides which users get an email about a message, and why (spec 2.3; D31; as in Zulip). It is evaluated for absent
  * users when the message is sent, and again when the email is due, so later settings count.
  */
+import type { ChannelId, UserId } from "../schemas/ids.ts";
 import { limits } from "../schemas/limits.ts";
 import type { MailReason } from "../schemas/mails.ts";
 import { hasTrait } from "../schemas/message-traits.ts";
@@ -19,17 +20,17 @@ import type { View } from "./view.ts";
 export interface MessageInConversation {
   readonly message: MessageRecord;
   /** null for a direct conversation. */
-  readonly channelId: number | null;
+  readonly channelId: ChannelId | null;
   /** "" in a direct conversation. */
   readonly topic: string;
   /** Participants of a direct conversation; null in channels. */
-  readonly userIds: readonly number[] | null;
+  readonly userIds: readonly UserId[] | null;
   /** Users who had written in the topic, if the message mentions them. */
-  readonly participantIds: readonly number[];
+  readonly participantIds: readonly UserId[];
 }
 
 /** Active users get no emails about messages (public API: presence). Idle users count as away. */
-export function isAway(view: View, userId: number): boolean {
+export function isAway(view: View, userId: UserId): boolean {
   const activeAt = view.presence(userId)?.activeAt ?? null;
   return activeAt === null || view.now - activeAt >= limits.presence_offline_threshold_s * 1000;
 }
@@ -76,7 +77,7 @@ function channelReason(
   return wantsChannel && !isTopicMuted(...place) ? "channel" : null;
 }
 
-type TopicOf = readonly [view: View, userId: number, channelId: number, topic: string];
+type TopicOf = readonly [view: View, userId: UserId, channelId: ChannelId, topic: string];
 
 function wantsWildcards(user: UserRecord, subscription: SubscriptionRecord, place: TopicOf): boolean {
   if (userSetting(user, "enable_followed_topic_wildcard_mentions_notify") && isFollowed(...place)) return true;

@@ -3,6 +3,7 @@
  * and marked, and from whom the message mentions. Only what a reader marked explicitly has a row per reader.
  */
 
+import type { MessageId, UserId } from "../schemas/ids.ts";
 import { type MessageFlag, type PersonalFlag, personalFlags } from "../schemas/message-flags.ts";
 import { hasTrait } from "../schemas/message-traits.ts";
 import type { MessageRecord } from "../schemas/messages.ts";
@@ -57,22 +58,22 @@ export function isWildcardMentioned(view: View, reader: UserRecord, message: Mes
   return isWildcard && isReceived(view, reader, message);
 }
 
-function mentionsParticipant(view: View, userId: number, message: MentioningMessage): boolean {
+function mentionsParticipant(view: View, userId: UserId, message: MentioningMessage): boolean {
   if (!hasTrait(message.traits, "mentionsTopic") || !hasTrait(message.traits, "hasAlerts")) return false;
   return view.row("messageAlerts", message.id)?.participantIds.includes(userId) === true;
 }
 
 /** Whether the message contained one of the reader's alert words when it was sent. */
-export function isAlerted(view: View, userId: number, message: Pick<MessageRecord, "id" | "traits">): boolean {
+export function isAlerted(view: View, userId: UserId, message: Pick<MessageRecord, "id" | "traits">): boolean {
   if (!hasTrait(message.traits, "hasAlerts")) return false;
   return view.row("messageAlerts", message.id)?.alertedUserIds.includes(userId) === true;
 }
 
-export function isStarred(view: View, userId: number, messageId: number): boolean {
+export function isStarred(view: View, userId: UserId, messageId: MessageId): boolean {
   return hasPersonalFlag(view, userId, messageId, "starred");
 }
 
-export function hasPersonalFlag(view: View, userId: number, messageId: number, flag: PersonalFlag): boolean {
+export function hasPersonalFlag(view: View, userId: UserId, messageId: MessageId, flag: PersonalFlag): boolean {
   const newest = view.row("readStates", userId)?.newest ?? 0;
   return messageId <= newest && view.row("messageFlags", [userId, personalFlags[flag], messageId]) !== undefined;
 }

@@ -5,6 +5,7 @@
 
 import type { ChannelRecord } from "../schemas/channels.ts";
 import { type Refusal, refuse } from "../schemas/errors.ts";
+import type { ChannelId, MessageId } from "../schemas/ids.ts";
 import { limits } from "../schemas/limits.ts";
 import type { TopicToggle } from "../schemas/message-changes.ts";
 import type { ConversationRecord, MessageRecord } from "../schemas/messages.ts";
@@ -25,7 +26,7 @@ export interface Changeable {
 export function findChangeable(
   view: View,
   caller: UserRecord,
-  messageId: number,
+  messageId: MessageId,
   place: Pick<ConversationRecord, "channelId"> | null,
 ): Changeable | Refusal {
   const message = view.row("messages", messageId);
@@ -147,8 +148,8 @@ export function topicToggle(former: string, topic: string): TopicToggle {
 
 /** Whether a move leads to another conversation; resolving or unresolving a topic does not (spec 2.9). */
 export function leadsElsewhere(
-  from: { readonly channelId: number; readonly topic: string },
-  to: { readonly channelId: number; readonly topic: string },
+  from: { readonly channelId: ChannelId; readonly topic: string },
+  to: { readonly channelId: ChannelId; readonly topic: string },
 ): boolean {
   if (from.channelId !== to.channelId) return true;
   return from.topic !== to.topic && topicToggle(from.topic, to.topic) === "none";

@@ -1,6 +1,8 @@
 /** What the organization lets users change in their own accounts (D5; behaviour 2.1); administrators may always. */
+
 import { type Refusal, refuse } from "../schemas/errors.ts";
 import { fold } from "../schemas/fold.ts";
+import type { UserId } from "../schemas/ids.ts";
 import type { UserRecord } from "../schemas/users.ts";
 import { isAdministrator } from "./permissions.ts";
 import { realmSetting } from "./realm-settings.ts";
@@ -25,7 +27,7 @@ export function refuseAvatarChange(view: View, user: UserRecord): Refusal | null
  * Names must differ by more than case and Unicode composition.
  * @param userId the user who gets the name; null for a new user
  */
-export function refuseSharedName(view: View, fullName: string, userId: number | null): Refusal | null {
+export function refuseSharedName(view: View, fullName: string, userId: UserId | null): Refusal | null {
   if (!realmSetting(view, "require_unique_names")) return null;
   const own = userId === null ? undefined : view.users.get(userId)?.fullName;
   // A user may keep their current name even if another user has it too.

@@ -1,6 +1,8 @@
 /** How a user appears to others (spec 2.6; behaviour 11): API address, real address, avatar. */
+
 import { createHash } from "node:crypto";
 import { mediumName, picturesPath } from "../schemas/files.ts";
+import type { ConversationId, UserId } from "../schemas/ids.ts";
 import { limits } from "../schemas/limits.ts";
 import { roles } from "../schemas/types.ts";
 import { userSetting } from "../schemas/user-settings.ts";
@@ -184,7 +186,7 @@ export function canAccessUserWithout(
   view: View,
   viewer: UserRecord,
   user: UserRecord,
-  conversationId: number,
+  conversationId: ConversationId,
 ): boolean {
   if (viewer.id === user.id || user.botType !== null || canAccessAllUsers(view, viewer)) return true;
   return sharesChannel(view, viewer, user) || sharesConversation(view, viewer.id, user.id, conversationId);
@@ -201,13 +203,13 @@ function sharesChannel(view: View, viewer: UserRecord, user: UserRecord): boolea
  * Whether two users share one of the first one's newest direct conversations.
  * @param exceptId a conversation to ignore
  */
-export function sharesConversation(view: View, userId: number, otherId: number, exceptId = 0): boolean {
+export function sharesConversation(view: View, userId: UserId, otherId: number, exceptId = 0): boolean {
   return conversationsOf(view, userId).some(
     (id) => id !== exceptId && view.row("directConversations", [otherId, id]) !== undefined,
   );
 }
 
-function conversationsOf(view: View, userId: number): number[] {
+function conversationsOf(view: View, userId: UserId): number[] {
   const range = { start: [userId + 1], end: [userId], reverse: true, limit: limits.known_conversations_max };
   return view.keys("directConversations", range).map(([, conversationId]) => conversationId);
 }

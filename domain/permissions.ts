@@ -15,6 +15,7 @@ import {
   type SystemGroupName,
   systemGroups,
 } from "../schemas/group-settings.ts";
+import type { ChannelId, GroupId, MessageId } from "../schemas/ids.ts";
 import type { MessageRecord } from "../schemas/messages.ts";
 import type { SubscriptionPeriod } from "../schemas/subscriptions.ts";
 import { roles } from "../schemas/types.ts";
@@ -48,7 +49,7 @@ export function waitingPeriodMs(view: View): number {
  * Membership, directly or through subgroups; deactivated users are members of nothing. The transitive contents of a
  * group are cached (`GroupsView.scope`), so the cost does not depend on nesting.
  */
-export function isMember(view: View, user: UserRecord, groupId: number): boolean {
+export function isMember(view: View, user: UserRecord, groupId: GroupId): boolean {
   const scope = user.isActive ? view.groups.scope(groupId) : undefined;
   if (scope === undefined) return false;
   for (const name of scope.systemNames) if (isInSystemGroup(view, user, name)) return true;
@@ -105,7 +106,7 @@ function hasContentAccessUnsubscribed(view: View, user: UserRecord, channel: Cha
  * The channel of a command that needs an open one with content access. An archived channel is answered like one that
  * the user may not see, and like one that does not exist (D24).
  */
-export function openChannel(view: View, user: UserRecord, channelId: number): ChannelRecord | Refusal {
+export function openChannel(view: View, user: UserRecord, channelId: ChannelId): ChannelRecord | Refusal {
   const channel = view.channels.get(channelId);
   const isOpen = channel !== undefined && !channel.isArchived && hasContentAccess(view, user, channel);
   return isOpen ? channel : refuse.invalidChannelId();
@@ -156,7 +157,7 @@ export function canAccessAllUsers(view: View, user: UserRecord): boolean {
 }
 
 /** Whether a message id lies within one of the user's stays in the channel. */
-export function hasReceived(periods: readonly SubscriptionPeriod[], messageId: number): boolean {
+export function hasReceived(periods: readonly SubscriptionPeriod[], messageId: MessageId): boolean {
   return periods.some(
     (period) => period.joinedAfterId < messageId && (period.leftAtId === null || messageId <= period.leftAtId),
   );
@@ -167,7 +168,7 @@ export function canReadChannelMessage(
   view: View,
   user: UserRecord,
   channel: ChannelRecord,
-  messageId: number,
+  messageId: MessageId,
 ): boolean {
   if (channel.isWebPublic) return true;
   if (!channel.isPrivate && !isGuest(user)) return true;
@@ -182,7 +183,7 @@ export function canReadChannelMessage(
  * now, or received it while they were there and still know the channel. Knowing the channel is not enough, because
  * administrators may not read private channels or their topic names either.
  */
-export function mayKnowOrigin(view: View, user: UserRecord, channel: ChannelRecord, messageId: number): boolean {
+export function mayKnowOrigin(view: View, user: UserRecord, channel: ChannelRecord, messageId: MessageId): boolean {
   if (!hasMetadataAccess(view, user, channel)) return false;
   if (canReadChannelMessage(view, user, channel, messageId)) return true;
   return hasReceived(view.subscriptions.get(user.id, channel.id)?.periods ?? [], messageId);

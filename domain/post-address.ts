@@ -4,6 +4,7 @@
 
 import type { ChannelRecord } from "../schemas/channels.ts";
 import { type Refusal, refuse } from "../schemas/errors.ts";
+import type { ChannelId, UserId } from "../schemas/ids.ts";
 import { limits } from "../schemas/limits.ts";
 import type { UserRecord } from "../schemas/users.ts";
 import { personByAddress } from "./people.ts";
@@ -17,14 +18,14 @@ export type PostTarget = number | string | readonly (number | string)[];
 
 export interface ChannelAddress {
   readonly actor: "topic";
-  readonly channelId: number;
+  readonly channelId: ChannelId;
   readonly topic: string;
 }
 
 export interface DirectAddress {
   readonly actor: "direct";
   /** Ascending, including the sender. */
-  readonly userIds: readonly number[];
+  readonly userIds: readonly UserId[];
 }
 
 /** @param topicName undefined means the empty topic */

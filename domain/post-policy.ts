@@ -1,4 +1,5 @@
 /** The legacy posting policy of older clients, derived from can_send_message_group (behaviour 3.7). */
+import type { GroupId } from "../schemas/ids.ts";
 import { ownProperty } from "./own-property.ts";
 import type { View } from "./view.ts";
 
@@ -10,7 +11,7 @@ const policies: Readonly<Record<string, number>> = {
 };
 
 /** @returns 1 for a group that has no legacy number */
-export function postPolicy(view: View, groupId: number): number {
+export function postPolicy(view: View, groupId: GroupId): number {
   return ownProperty(policies, view.groups.get(groupId)?.name ?? "") ?? 1;
 }
 

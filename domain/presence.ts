@@ -1,4 +1,5 @@
 /** Presence arithmetic (spec 2.8, 4.7; behaviour 6). Milliseconds internally, seconds in the API (D26). */
+import type { UserId } from "../schemas/ids.ts";
 import { limits } from "../schemas/limits.ts";
 import type { PresenceRecord } from "../schemas/presence.ts";
 
@@ -16,7 +17,7 @@ export interface PresenceChange {
 /** @returns null if the report changes nothing, like most pings within a minute */
 export function nextPresence(
   before: PresenceRecord | undefined,
-  userId: number,
+  userId: UserId,
   status: "active" | "idle",
   now: number,
   updateId: number,

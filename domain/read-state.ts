@@ -3,7 +3,9 @@
  * covers it; exceptions override this for single messages. Leaving a channel marks its messages as read: only
  * subscribed channels have unread messages.
  */
+
 import { botTypes } from "../schemas/bots.ts";
+import type { ChannelId, ConversationId, MessageId, UserId } from "../schemas/ids.ts";
 import { hasTrait } from "../schemas/message-traits.ts";
 import type { ConversationRecord, MessageRecord } from "../schemas/messages.ts";
 import {
@@ -64,14 +66,14 @@ export function mentionedBotsOf(view: View, { id, traits }: Pick<MessageRecord, 
   return view.row("messageAlerts", id)?.mentionedBotIds ?? [];
 }
 
-function isReceivedIn(view: View, userId: number, messageId: number, conversation: ConversationRef): boolean {
+function isReceivedIn(view: View, userId: UserId, messageId: MessageId, conversation: ConversationRef): boolean {
   if (conversation.userIds !== null) return conversation.userIds.includes(userId);
   const subscription = view.subscriptions.get(userId, conversation.channelId ?? 0);
   return subscription !== undefined && hasReceived(subscription.periods, messageId);
 }
 
 /** Own messages are read, unless the sending client said otherwise (public API: read_by_sender). */
-export function isOwnRead(userId: number, message: Seen): boolean {
+export function isOwnRead(userId: UserId, message: Seen): boolean {
   return message.senderId === userId && !hasTrait(message.traits, "isUnreadBySender");
 }
 
@@ -80,7 +82,7 @@ export class ReadState {
   /** The stored summary. */
   readonly marks: ReadStateRecord;
   readonly #view: View;
-  readonly #userId: number;
+  readonly #userId: UserId;
   readonly #remainsIn: number | null;
   readonly #conversationWatermarksBefore: number;
   readonly #senderWatermarksBefore: number;
@@ -92,7 +94,7 @@ export class ReadState {
   /** All exceptions of the user, if they were loaded at once. */
   #exceptions: ReadonlyMap<number, ReadExceptionRecord> | null = null;
 
-  constructor(view: View, userId: number, overrides: ReadStateOverrides = {}) {
+  constructor(view: View, userId: UserId, overrides: ReadStateOverrides = {}) {
     this.#view = view;
     this.#userId = userId;
     this.#remainsIn = overrides.remainsIn ?? null;
@@ -157,7 +159,7 @@ export class ReadState {
     return this.#view.subscriptions.get(this.#userId, channelId)?.isActive === true;
   }
 
-  exception(messageId: number): ReadExceptionRecord | undefined {
+  exception(messageId: MessageId): ReadExceptionRecord | undefined {
     // No row names a newer message.
     if (messageId > this.#newest) return undefined;
     const row =
@@ -208,7 +210,7 @@ export class ReadState {
   }
 
   /** Up to this id nothing in the conversation is unread, except for exceptions; scans start here. */
-  watermarkOf(place: { readonly channelId: number | null; readonly conversationId: number | null }): number {
+  watermarkOf(place: { readonly channelId: ChannelId | null; readonly conversationId: ConversationId | null }): number {
     const { channelId, conversationId } = place;
     const periods = channelId === null ? [] : (this.#view.subscriptions.get(this.#userId, channelId)?.periods ?? []);
     return Math.max(

@@ -1,5 +1,7 @@
 /** An organization's settings: reading them, and what is stored (schemas/realm-settings.ts; records, RealmRecord). */
+
 import { isRefusal, type Refusal, refuse } from "../schemas/errors.ts";
+import type { ChannelId } from "../schemas/ids.ts";
 import { limits } from "../schemas/limits.ts";
 import {
   type NewRealmValues,
@@ -38,7 +40,7 @@ export function withSettings(realm: RealmRecord, values: SettingValues): RealmRe
 }
 
 /** Settings that archiving a channel changes: each one that names it is reset to none (behaviour 2.5). */
-export function withoutChannel(realm: Settled, channelId: number): NewRealmValues {
+export function withoutChannel(realm: Settled, channelId: ChannelId): NewRealmValues {
   const naming = realmSettingRows.filter(([name, row]) => isChannel(row) && settingValueOf(realm, name) === channelId);
   return Object.fromEntries(naming.map(([name]) => [name, -1])) as NewRealmValues; // each of them is a channel's id
 }

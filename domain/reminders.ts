@@ -1,4 +1,5 @@
 /** Reminders as their owner sees them (OpenAPI Reminder), in answers, state and events. */
+import type { UserId } from "../schemas/ids.ts";
 import { limits } from "../schemas/limits.ts";
 import type { ReminderRecord } from "../schemas/reminders.ts";
 import { seconds } from "./presence.ts";
@@ -6,7 +7,7 @@ import { byDueTime } from "./scheduled-messages.ts";
 import type { View } from "./view.ts";
 
 /** The next one first. */
-export function remindersOf(view: View, userId: number): readonly ReminderRecord[] {
+export function remindersOf(view: View, userId: UserId): readonly ReminderRecord[] {
   const range = { start: [userId], end: [userId + 1], limit: limits.reminders_per_user_max };
   return view
     .rows("reminders", range)

@@ -1,11 +1,12 @@
 /** Scheduled messages as their author sees them (OpenAPI ScheduledMessage), in answers, state and events. */
+import type { UserId } from "../schemas/ids.ts";
 import { limits } from "../schemas/limits.ts";
 import type { ScheduledMessageRecord } from "../schemas/scheduled-messages.ts";
 import { seconds } from "./presence.ts";
 import type { View } from "./view.ts";
 
 /** The next one first. */
-export function scheduledMessagesOf(view: View, userId: number): readonly ScheduledMessageRecord[] {
+export function scheduledMessagesOf(view: View, userId: UserId): readonly ScheduledMessageRecord[] {
   const range = { start: [userId], end: [userId + 1], limit: limits.scheduled_messages_per_user_max };
   return view
     .rows("scheduledMessages", range)
@@ -32,6 +33,6 @@ export function scheduledMessageBody(row: ScheduledMessageRecord) {
 }
 
 /** With several recipients the author is not listed. */
-function othersOf(userIds: readonly number[], userId: number): readonly number[] {
+function othersOf(userIds: readonly UserId[], userId: UserId): readonly number[] {
   return userIds.length === 1 ? userIds : userIds.filter((id) => id !== userId);
 }

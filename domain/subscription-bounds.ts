@@ -2,8 +2,10 @@
  * How many subscriptions people may give to others (S3, D282): those of the organization, and those in the channels of
  * one person. People who subscribe themselves are never refused.
  */
+
 import type { ChannelRecord } from "../schemas/channels.ts";
 import { type Refusal, refuse } from "../schemas/errors.ts";
+import type { ChannelId, UserId } from "../schemas/ids.ts";
 import { limits } from "../schemas/limits.ts";
 import type { UserRecord } from "../schemas/users.ts";
 import { personOf } from "./bots.ts";
@@ -12,7 +14,7 @@ import type { View } from "./view.ts";
 
 interface Joining {
   readonly channel: Pick<ChannelRecord, "id" | "creatorId">;
-  readonly userIds: readonly number[];
+  readonly userIds: readonly UserId[];
 }
 
 /** Why the caller may not subscribe these users, or null. */
@@ -34,7 +36,7 @@ export function checkSubscriptionsLeft(view: View, caller: UserRecord, joins: re
 }
 
 /** A subscription that ended keeps its row, so a user who had one takes no more room. */
-function newRows(view: View, channelId: number, userIds: readonly number[]): number {
+function newRows(view: View, channelId: ChannelId, userIds: readonly UserId[]): number {
   return userIds.filter((id) => view.subscriptions.get(id, channelId) === undefined).length;
 }
 
@@ -57,7 +59,7 @@ function sumsByPerson(
   return [...sums.values()];
 }
 
-function subscriptionsOf(view: View, personId: number): number {
+function subscriptionsOf(view: View, personId: UserId): number {
   const creators = [personId, ...view.bots.ofOwner(personId)];
   return creators.reduce((sum, id) => sum + view.subscriptions.inChannelsOf(id), 0);
 }

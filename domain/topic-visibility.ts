@@ -5,6 +5,7 @@
 
 import type { ChannelRecord } from "../schemas/channels.ts";
 import { fold } from "../schemas/fold.ts";
+import type { ChannelId } from "../schemas/ids.ts";
 import type { ConversationRecord } from "../schemas/messages.ts";
 import type { UserRecord } from "../schemas/users.ts";
 import { canReadChannelMessage, hasContentAccess } from "./permissions.ts";
@@ -35,7 +36,7 @@ export function newestReadable(
 /** The conversations that currently have these topic names. */
 export function conversationsNamed(
   view: View,
-  places: readonly { readonly channelId: number; readonly topic: string }[],
+  places: readonly { readonly channelId: ChannelId; readonly topic: string }[],
 ): readonly ConversationRecord[] {
   const ids = places.flatMap(({ channelId, topic }) => view.row("topicNames", [channelId, fold(topic)])?.id ?? []);
   return [...new Set(ids)].flatMap((id) => view.row("conversations", id) ?? []);

@@ -2,8 +2,10 @@
  * Topic names: which topic a client means, and the display name of the empty one (spec 2.4, 2.9, level 334; behaviour
  * 1.8, 5.1).
  */
+
 import { type Refusal, refuse } from "../schemas/errors.ts";
 import { fold } from "../schemas/fold.ts";
+import type { ChannelId } from "../schemas/ids.ts";
 import { limits } from "../schemas/limits.ts";
 import type { UserRecord } from "../schemas/users.ts";
 import { hasContentAccess } from "./permissions.ts";
@@ -39,7 +41,7 @@ export function namedTopic(view: View, topic: string): string {
  * Why the topic may not have this name, or null. Users who can read the channel may use the name of a topic that exists:
  * an import may have brought one that no new topic gets.
  */
-export function checkTopicName(view: View, user: UserRecord, channelId: number, topic: string): Refusal | null {
+export function checkTopicName(view: View, user: UserRecord, channelId: ChannelId, topic: string): Refusal | null {
   const position = unprintablePosition(topic);
   if (position === 0) return null;
   const channel = view.channels.get(channelId);

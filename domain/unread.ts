@@ -3,6 +3,7 @@
  * channel is walked from its newest message down to its watermark; if much of that is already read, the rest is walked
  * topic by topic.
  */
+import type { ChannelId, ConversationId, UserId } from "../schemas/ids.ts";
 import { limits } from "../schemas/limits.ts";
 import type { ConversationRecord, MessageIndexRecord } from "../schemas/messages.ts";
 import type { ReadExceptionRecord } from "../schemas/read-state.ts";
@@ -12,7 +13,7 @@ import type { View } from "./view.ts";
 
 export interface UnreadMessage {
   readonly id: number;
-  readonly senderId: number;
+  readonly senderId: UserId;
   readonly conversation: ConversationRecord;
   /** As in the message's row. */
   readonly traits: number;
@@ -25,7 +26,7 @@ export interface Unread {
   readonly isTruncated: boolean;
 }
 
-export function collectUnread(view: View, userId: number, overrides: ReadStateOverrides = {}): Unread {
+export function collectUnread(view: View, userId: UserId, overrides: ReadStateOverrides = {}): Unread {
   const collector = new Collector(view, userId, overrides);
   const messages = collector.collect().sort((a, b) => a.id - b.id);
   const most = limits.unread_messages_shown_max;
@@ -36,7 +37,7 @@ const rowsPerSeek = 1000;
 
 class Collector {
   readonly #view: View;
-  readonly #userId: number;
+  readonly #userId: UserId;
   readonly #state: ReadState;
   readonly #remainsIn: number | null;
   readonly #found: UnreadMessage[] = [];
@@ -45,7 +46,7 @@ class Collector {
   /** Older exceptions were not read. */
   hasMoreMarked = false;
 
-  constructor(view: View, userId: number, overrides: ReadStateOverrides) {
+  constructor(view: View, userId: UserId, overrides: ReadStateOverrides) {
     this.#view = view;
     this.#userId = userId;
     this.#remainsIn = overrides.remainsIn ?? null;
@@ -91,7 +92,7 @@ class Collector {
       this.#found.push({ id, senderId, conversation, traits });
   }
 
-  #collectChannel(channelId: number): void {
+  #collectChannel(channelId: ChannelId): void {
     const watermark = this.#state.watermarkOf({ channelId, conversationId: null });
     let below = Number.MAX_SAFE_INTEGER;
     let scanned = 0;
@@ -114,7 +115,7 @@ class Collector {
   }
 
   /** Collects messages older than `below`, for channels where much above the watermark is already read. */
-  #collectTopics(channelId: number, below: number): void {
+  #collectTopics(channelId: ChannelId, below: number): void {
     let last: string | null = null;
     for (;;) {
       const start: (number | string)[] = last === null ? [channelId] : [channelId, last];
@@ -130,7 +131,7 @@ class Collector {
     this.#collectConversation(id, Number.MAX_SAFE_INTEGER);
   }
 
-  #collectConversation(conversationId: number, below: number): void {
+  #collectConversation(conversationId: ConversationId, below: number): void {
     const conversation = this.#view.row("conversations", conversationId);
     if (conversation === undefined) return;
     const watermark = this.#state.watermarkOf({ channelId: conversation.channelId, conversationId });

@@ -3,7 +3,9 @@
  * followed. Topics are compared case-insensitively. A policy is kept when its user leaves the channel and when the
  * channel is archived; it moves with the topic if the whole topic moves.
  */
+
 import { fold } from "../schemas/fold.ts";
+import type { ChannelId, UserId } from "../schemas/ids.ts";
 import { limits } from "../schemas/limits.ts";
 import { type TopicPolicy, topicPolicies } from "../schemas/user-topics.ts";
 import { seconds } from "./presence.ts";
@@ -13,28 +15,28 @@ import type { View } from "./view.ts";
 const policies: readonly TopicPolicy[] = Object.values(topicPolicies);
 
 /** A user's policy for a topic, by any spelling of its name. O(1): one row. */
-export function visibilityPolicy(view: View, userId: number, channelId: number, topic: string): TopicPolicy {
+export function visibilityPolicy(view: View, userId: UserId, channelId: ChannelId, topic: string): TopicPolicy {
   return policyOf(view.row("userTopics", [userId, channelId, fold(topic)])?.visibilityPolicy);
 }
 
 /** Whether a topic is muted for a user: by itself, or by its channel unless it is unmuted or followed (behaviour 8). */
-export function isTopicMuted(view: View, userId: number, channelId: number, topic: string): boolean {
+export function isTopicMuted(view: View, userId: UserId, channelId: ChannelId, topic: string): boolean {
   const policy = visibilityPolicy(view, userId, channelId, topic);
   if (policy !== topicPolicies.none) return policy === topicPolicies.muted;
   return view.subscriptions.get(userId, channelId)?.isMuted === true;
 }
 
 export interface TopicHolder {
-  readonly userId: number;
+  readonly userId: UserId;
   readonly policy: TopicPolicy;
 }
 
 /** Users with a policy for the topic, ascending, after `afterUserId`, at most `limit`. */
 export function topicHolders(
   view: View,
-  channelId: number,
+  channelId: ChannelId,
   topic: string,
-  { afterUserId, limit }: { readonly afterUserId: number; readonly limit: number },
+  { afterUserId, limit }: { readonly afterUserId: UserId; readonly limit: number },
 ): readonly TopicHolder[] {
   const folded = fold(topic);
   const few = view.topicPoliciesOf(channelId, folded);
@@ -66,7 +68,7 @@ export interface UserTopicBody {
 }
 
 /** All policies of a user, by channel and topic. */
-export function userTopicsOf(view: View, userId: number, allowsEmptyName: boolean): readonly UserTopicBody[] {
+export function userTopicsOf(view: View, userId: UserId, allowsEmptyName: boolean): readonly UserTopicBody[] {
   const range = { start: [userId], end: [userId + 1], limit: limits.user_topics_per_user_max };
   return view.rows("userTopics", range).map(({ key, row }) => ({
     stream_id: key[1],

@@ -7,6 +7,7 @@ import type { ApiKeyRecord } from "../schemas/authentication.ts";
 import type { ChannelRecord } from "../schemas/channels.ts";
 import type { RealmEmojiRecord } from "../schemas/emoji.ts";
 import type { GroupScope } from "../schemas/group-scope.ts";
+import type { ChannelId, ConversationId, EventPosition, GroupId, UserId } from "../schemas/ids.ts";
 import type { LinkifierRecord } from "../schemas/linkifiers.ts";
 import type { PresenceRecord } from "../schemas/presence.ts";
 import type { ProfileFieldRecord, ProfileValueRecord } from "../schemas/profile-fields.ts";
@@ -19,7 +20,7 @@ import type { GroupRecord } from "../schemas/user-groups.ts";
 import type { UserRecord } from "../schemas/users.ts";
 
 export interface UsersView {
-  get(id: number): UserRecord | undefined;
+  get(id: UserId): UserRecord | undefined;
   /** By real address, case-insensitively. */
   byEmail(email: string): UserRecord | undefined;
   /** Ids of all users with this name, case-insensitively. */
@@ -31,37 +32,37 @@ export interface UsersView {
 
 /** Ids of bots with an owner, active and deactivated. */
 export interface BotsView {
-  ofOwner(ownerId: number): ReadonlySet<number>;
+  ofOwner(ownerId: UserId): ReadonlySet<UserId>;
   all(): Iterable<number>;
 }
 
 export interface ChannelsView {
-  get(id: number): ChannelRecord | undefined;
+  get(id: ChannelId): ChannelRecord | undefined;
   /** Case-insensitively; archived channels keep their names. */
   byName(name: string): ChannelRecord | undefined;
   all(): Iterable<ChannelRecord>;
   readonly size: number;
   /** Number of channels that a user created at a time or later. */
-  createdSince(userId: number, time: number): number;
+  createdSince(userId: UserId, time: number): number;
 }
 
 export interface SubscriptionsView {
-  get(userId: number, channelId: number): SubscriptionRecord | undefined;
-  isSubscribed(userId: number, channelId: number): boolean;
+  get(userId: UserId, channelId: ChannelId): SubscriptionRecord | undefined;
+  isSubscribed(userId: UserId, channelId: ChannelId): boolean;
   /** Active and past subscriptions of a user. */
-  ofUser(userId: number): Iterable<SubscriptionRecord>;
+  ofUser(userId: UserId): Iterable<SubscriptionRecord>;
   /** Ids of subscribers; deactivated users do not count. */
-  ofChannel(channelId: number): ReadonlySet<number>;
+  ofChannel(channelId: ChannelId): ReadonlySet<UserId>;
   /** Ids of users who were subscribed and left. */
-  formerOfChannel(channelId: number): ReadonlySet<number>;
+  formerOfChannel(channelId: ChannelId): ReadonlySet<UserId>;
   /** Number of subscriptions, with past ones and those of deactivated users. */
   readonly size: number;
   /** The same of the channels that a user created. */
-  inChannelsOf(creatorId: number): number;
+  inChannelsOf(creatorId: UserId): number;
 }
 
 export interface GroupsView {
-  get(id: number): GroupRecord | undefined;
+  get(id: GroupId): GroupRecord | undefined;
   system(name: string): GroupRecord | undefined;
   /** A group by its exact name, including system groups and deactivated ones. */
   byName(name: string): GroupRecord | undefined;
@@ -75,22 +76,22 @@ export interface GroupsView {
   /** Number of direct members and subgroups of groups with a name. */
   readonly memberships: number;
   /** Number of groups with a name that a user created, and of their direct members and subgroups. */
-  createdBy(creatorId: number): { readonly groups: number; readonly memberships: number };
+  createdBy(creatorId: UserId): { readonly groups: number; readonly memberships: number };
   /** undefined if there is no such group. */
-  scope(id: number): GroupScope | undefined;
+  scope(id: GroupId): GroupScope | undefined;
   /**
    * Ids of direct members, including deactivated ones; system groups have none, because their members follow from
    * roles.
    */
-  membersOf(id: number): ReadonlySet<number>;
+  membersOf(id: GroupId): ReadonlySet<UserId>;
   /** Ids of the named groups of which the user is a direct member. */
-  ofMember(userId: number): readonly number[];
+  ofMember(userId: UserId): readonly GroupId[];
   /** Number of users and groups that all anonymous groups name, once for each group. */
   readonly namesInPermissions: number;
   /** The part of them that the person has named. */
-  namesInPermissionsBy(personId: number): number;
+  namesInPermissionsBy(personId: UserId): number;
   /** Whether the user is a direct member of an anonymous group. */
-  isNamedInPermissions(userId: number): boolean;
+  isNamedInPermissions(userId: UserId): boolean;
 }
 
 export interface AlertWordsView {
@@ -100,7 +101,7 @@ export interface AlertWordsView {
 
 export interface InvitationsView {
   /** Number of invitations of an inviter, including ended ones. */
-  ofInviter(inviterId: number): number;
+  ofInviter(inviterId: UserId): number;
 }
 
 /** Users who want emails about every message in channels, including deactivated users. */
@@ -108,7 +109,7 @@ export interface EmailSubscriptionsView {
   /** By their general setting, for every channel without a setting of its own. */
   readonly everywhere: ReadonlySet<number>;
   /** By their setting for the channel. */
-  inChannel(channelId: number): ReadonlySet<number>;
+  inChannel(channelId: ChannelId): ReadonlySet<number>;
 }
 
 export interface RealmEmojiView {
@@ -124,7 +125,7 @@ export interface ProfilesView {
   readonly fields: readonly ProfileFieldRecord[];
   field(id: number): ProfileFieldRecord | undefined;
   /** By field id. */
-  valuesOf(userId: number): ReadonlyMap<number, ProfileValueRecord>;
+  valuesOf(userId: UserId): ReadonlyMap<number, ProfileValueRecord>;
   /** Ids of users with a value. */
   holders(fieldId: number): ReadonlySet<number>;
 }
@@ -139,8 +140,8 @@ export interface PeopleVersionsView {
 /** A message's entry in its channel's index. */
 export interface IndexedMessage {
   readonly id: number;
-  readonly conversationId: number;
-  readonly senderId: number;
+  readonly conversationId: ConversationId;
+  readonly senderId: UserId;
   /** As in the message's row. */
   readonly traits: number;
 }
@@ -187,9 +188,9 @@ export interface View {
   /** Whether there have been no requests for a while, so that background work may take large steps. */
   readonly isIdle: boolean;
   /** The position of the next event. */
-  readonly position: number;
+  readonly position: EventPosition;
   /** Watches what messages show to a reader, until it is closed. */
-  watchMessages(readerId: number): MessageWatch;
+  watchMessages(readerId: UserId): MessageWatch;
   /** The last value taken from a counter. */
   counter(name: CounterName): number;
   /** Number of rows in a table. */
@@ -209,21 +210,21 @@ export interface View {
   readonly linkifiers: readonly LinkifierRecord[];
   readonly peopleVersions: PeopleVersionsView;
   apiKey(hash: string): ApiKeyRecord | undefined;
-  apiKeysOf(userId: number): readonly ApiKeyRecord[];
+  apiKeysOf(userId: UserId): readonly ApiKeyRecord[];
   session(hash: string): SessionRecord | undefined;
-  sessionsOf(userId: number): readonly SessionRecord[];
+  sessionsOf(userId: UserId): readonly SessionRecord[];
   queue(id: string): QueueRecord | undefined;
-  queuesOf(userId: number): ReadonlySet<string>;
-  presence(userId: number): PresenceRecord | undefined;
+  queuesOf(userId: UserId): ReadonlySet<string>;
+  presence(userId: UserId): PresenceRecord | undefined;
   /** Messages of a channel, newest first; the newest are cached. */
-  channelIndex(channelId: number, range: IndexRange): readonly IndexedMessage[];
+  channelIndex(channelId: ChannelId, range: IndexRange): readonly IndexedMessage[];
   /** Users with a policy for the topic with that folded name, ascending, usually cached; null if there are too many. */
   topicPoliciesOf(
-    channelId: number,
+    channelId: ChannelId,
     foldedTopic: string,
-  ): readonly { readonly userId: number; readonly visibilityPolicy: number }[] | null;
+  ): readonly { readonly userId: UserId; readonly visibilityPolicy: number }[] | null;
   /** Whether the user has fewer than `user_topics_per_user_max` policies for topics. */
-  hasTopicRoom(userId: number): boolean;
+  hasTopicRoom(userId: UserId): boolean;
   /** Reads a row; inside a turn it sees the turn's own writes. */
   row<T extends TableName>(table: T, key: KeyOf<T>): RowOf<T> | undefined;
   /** Rows of a slice, read at once: no cursor stays open (pitfalls 1.4). */

@@ -1,8 +1,10 @@
 /** Alert words: words and phrases that notify a user (public API: alert words), compared case-insensitively. */
+
 import { Type } from "typebox";
 import { defineArea, defineCommands, defineTable } from "./area.ts";
 import { defineEndpoint, type ResultOf } from "./endpoint.ts";
 import { sentAsStored } from "./event.ts";
+import type { UserId } from "./ids.ts";
 import { OtherText } from "./person-marks.ts";
 
 const limits = {
@@ -73,7 +75,7 @@ export const alertWordsArea = defineArea({
   commands: defineCommands<AlertWordsCommands, AlertWordsReplies>(),
   state: { alert_words: words },
   tables: {
-    alertWords: defineTable<readonly [userId: number, foldedWord: string], AlertWordRecord>({
+    alertWords: defineTable<readonly [userId: UserId, foldedWord: string], AlertWordRecord>({
       fields: ["word"],
     }),
   },

@@ -1,7 +1,9 @@
 /** Uploaded files (public API: upload-file, get-file-temporary-url, get-attachments, remove-attachment). */
+
 import { Type } from "typebox";
 import { defineArea, defineCommands, defineTable, type Empty } from "./area.ts";
 import { defineEndpoint, type ResultOf } from "./endpoint.ts";
+import type { MessageId, UserId } from "./ids.ts";
 import { OtherId, OtherText } from "./person-marks.ts";
 import { Id } from "./types.ts";
 
@@ -117,7 +119,7 @@ export interface UploadedPicture {
 
 export interface AttachmentRecord {
   readonly id: number;
-  readonly ownerId: number;
+  readonly ownerId: UserId;
   /** 32 hexadecimal digits: the name on disk, and the unguessable part of the URL. */
   readonly file: string;
   /** The name given by the owner, used as a label. */
@@ -167,16 +169,16 @@ export const attachmentsArea = defineArea({
       fields: ["id"],
     }),
     /** By owner: what their files count in their quota. No row: not counted yet. */
-    uploadUsage: defineTable<number, { readonly bytes: number }>({
+    uploadUsage: defineTable<UserId, { readonly bytes: number }>({
       fields: ["bytes"],
     }),
-    userAttachments: defineTable<readonly [userId: number, attachmentId: number], Empty>({
+    userAttachments: defineTable<readonly [userId: UserId, attachmentId: number], Empty>({
       fields: [],
     }),
-    attachmentMessages: defineTable<readonly [attachmentId: number, messageId: number], Empty>({
+    attachmentMessages: defineTable<readonly [attachmentId: number, messageId: MessageId], Empty>({
       fields: [],
     }),
-    messageAttachments: defineTable<readonly [messageId: number, attachmentId: number], Empty>({
+    messageAttachments: defineTable<readonly [messageId: MessageId, attachmentId: number], Empty>({
       fields: [],
     }),
   },

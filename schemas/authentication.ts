@@ -54,7 +54,7 @@ export const regenerateApiKey = defineEndpoint({
 /** Keyed by the SHA-256 of the key (S2). */
 export interface ApiKeyRecord {
   readonly hash: string;
-  readonly userId: number;
+  readonly userId: UserId;
   readonly createdAt: number;
   /**
    * true: the key is stored in zuliprc or in a bot's configuration, so it is valid until it is replaced. false: a login
@@ -98,7 +98,7 @@ export const authenticationArea = defineArea({
       fields: ["hash", "userId", "createdAt", "isKept"],
       dates: ["createdAt"],
     }),
-    logins: defineTable<readonly [userId: number, fingerprint: string], LoginRecord>({
+    logins: defineTable<readonly [userId: UserId, fingerprint: string], LoginRecord>({
       fields: ["seenAt"],
       dates: ["seenAt"],
     }),

@@ -1,7 +1,9 @@
 /** Storage for bots (public API: /bot_storage): each account stores private texts under keys. */
+
 import { Type } from "typebox";
 import { defineArea, defineCommands, defineTable } from "./area.ts";
 import { defineEndpoint } from "./endpoint.ts";
+import type { UserId } from "./ids.ts";
 import { OtherText } from "./person-marks.ts";
 
 const limits = {
@@ -72,10 +74,10 @@ export const botStorageArea = defineArea({
   commands: defineCommands<BotStorageCommands>(),
   tables: {
     /** By the SHA-256 of the entry's key, which may exceed the store's key length. */
-    botStorage: defineTable<readonly [userId: number, entryHash: string], BotStorageRecord>({
+    botStorage: defineTable<readonly [userId: UserId, entryHash: string], BotStorageRecord>({
       fields: ["key", "value"],
     }),
-    botStorageUse: defineTable<number, BotStorageUseRecord>({
+    botStorageUse: defineTable<UserId, BotStorageUseRecord>({
       fields: ["entries", "codePoints"],
     }),
   },

@@ -180,7 +180,7 @@ export const getBotKey = defineEndpoint({
 
 /** A bot's defaults for requests that do not specify these values. */
 export interface BotRecord {
-  readonly userId: number;
+  readonly userId: UserId;
   /** The channel for its messages that do not name one. */
   readonly defaultSendingChannelId: number | null;
   /** The channel that its event queues are narrowed to when registered without a narrow. */
@@ -194,7 +194,7 @@ export interface BotRecord {
  * table (S2).
  */
 export interface BotServiceRecord {
-  readonly userId: number;
+  readonly userId: UserId;
   readonly serviceName: string;
   readonly payloadUrl: string;
   /** 1 generic, 2 Slack-compatible. */
@@ -222,10 +222,10 @@ export interface BotCreate {
 
 /** null: not passed, keeps its value. An empty channel name removes the channel. */
 export interface BotUpdate {
-  readonly botId: number;
+  readonly botId: UserId;
   readonly fullName: string | null;
   readonly role: number | null;
-  readonly ownerId: number | null;
+  readonly ownerId: UserId | null;
   readonly payloadUrl: string | null;
   readonly interfaceType: number | null;
   readonly defaultSendingChannel: string | null;
@@ -235,9 +235,9 @@ export interface BotUpdate {
 
 /** Parameters of its commands, by type. */
 export interface BotsCommands {
-  "bot.deactivate": { readonly botId: number };
-  "bot.regenerate-key": { readonly botId: number; readonly apiKeyHash: string };
-  "bot.add-key": { readonly botId: number; readonly apiKeyHash: string };
+  "bot.deactivate": { readonly botId: UserId };
+  "bot.regenerate-key": { readonly botId: UserId; readonly apiKeyHash: string };
+  "bot.add-key": { readonly botId: UserId; readonly apiKeyHash: string };
   "bot.create": BotCreate;
   "bot.update": BotUpdate;
 }
@@ -253,10 +253,10 @@ export const botsArea = defineArea({
   commands: defineCommands<BotsCommands, BotsReplies>(),
   state: { realm_bot: { realm_bots: Type.Array(Bot) } },
   tables: {
-    bots: defineTable<number, BotRecord>({
+    bots: defineTable<UserId, BotRecord>({
       fields: ["userId", "defaultSendingChannelId", "defaultEventsChannelId", "isAllPublicByDefault"],
     }),
-    botServices: defineTable<number, BotServiceRecord>({
+    botServices: defineTable<UserId, BotServiceRecord>({
       fields: ["userId", "serviceName", "payloadUrl", "interfaceType", "token"],
     }),
   },

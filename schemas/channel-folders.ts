@@ -91,7 +91,7 @@ export interface ChannelFolderRecord {
   readonly name: string;
   readonly description: string;
   readonly renderedDescription: string;
-  readonly creatorId: number | null;
+  readonly creatorId: UserId | null;
   readonly createdAt: number;
   readonly isArchived: boolean;
   /** Position in the list. */

@@ -1,9 +1,11 @@
 /** Channels and topics (spec 2.4, 4.3, 4.13; public API: get-streams). */
+
 import { type Static, type TProperties, Type } from "typebox";
 import { defineArea, defineCommands, defineTable } from "./area.ts";
 import { defineEndpoint, type ResultOf } from "./endpoint.ts";
 import type { DeepReadonly } from "./event.ts";
 import { channelGroupSettingNames, type GroupSettingName } from "./group-settings.ts";
+import type { ChannelId, MessageId } from "./ids.ts";
 import { OtherId, OtherText, RenderedText, typedBy, UserId } from "./person-marks.ts";
 import {
   flag,
@@ -239,13 +241,13 @@ export interface NewChannel {
 }
 
 export interface ChannelRecord {
-  readonly id: number;
+  readonly id: ChannelId;
   /** `recipient_id` of its messages (spec 2.9). */
   readonly recipientId: number;
   readonly name: string;
   readonly description: string;
   readonly renderedDescription: string;
-  readonly creatorId: number | null;
+  readonly creatorId: UserId | null;
   readonly createdAt: number;
   readonly isPrivate: boolean;
   readonly isWebPublic: boolean;
@@ -256,7 +258,7 @@ export interface ChannelRecord {
   readonly messageRetentionDays: number | null;
   readonly folderId: number | null;
   readonly topicsPolicy: TopicsPolicy;
-  readonly firstMessageId: number | null;
+  readonly firstMessageId: MessageId | null;
   /** Group ids by setting name; absent: the default from the settings table. */
   readonly groups: Readonly<Partial<Record<GroupSettingName, number>>>;
 }
@@ -273,14 +275,14 @@ export interface ChannelCreate {
   readonly folderId: number | null;
   readonly topicsPolicy: TopicsPolicy;
   readonly groups: Readonly<Partial<Record<GroupSettingName, GroupSettingValue>>>;
-  readonly subscriberIds: readonly number[];
+  readonly subscriberIds: readonly UserId[];
   readonly announce: boolean;
   readonly isWebPublicAllowed: boolean;
 }
 
 /** Spec 4.4; null: not passed, keeps its value. */
 export interface ChannelUpdate {
-  readonly channelId: number;
+  readonly channelId: ChannelId;
   readonly description: { readonly description: string; readonly renderedDescription: string } | null;
   /** Trimmed. */
   readonly newName: string | null;
@@ -311,9 +313,9 @@ export interface TopicDeletionRequest {
 
 /** Parameters of its commands, by type. */
 export interface ChannelsCommands {
-  "channel.archive": { readonly channelId: number };
+  "channel.archive": { readonly channelId: ChannelId };
   /** Finds the channel's first message again after messages were moved or deleted. */
-  "channel.find-first-message": { readonly channelId: number };
+  "channel.find-first-message": { readonly channelId: ChannelId };
   "channel.create": ChannelCreate;
   "channel.update": ChannelUpdate;
   "channels.announce-inactive": InactivityCheck;
@@ -341,7 +343,7 @@ export const channelsArea = defineArea({
   commands: defineCommands<ChannelsCommands, ChannelsReplies>(),
   state: { stream: { streams: Type.Array(Channel) } },
   tables: {
-    channels: defineTable<number, ChannelRecord>({
+    channels: defineTable<ChannelId, ChannelRecord>({
       fields: [
         "id",
         "recipientId",
@@ -367,7 +369,7 @@ export const channelsArea = defineArea({
      * Users with an event queue to whom a channel became visible later, by a subscription, a group, a role, or a change
      * of its privacy.
      */
-    channelVisibility: defineTable<readonly [channelId: number, userId: number], ChannelVisibilityRecord>({
+    channelVisibility: defineTable<readonly [channelId: ChannelId, userId: UserId], ChannelVisibilityRecord>({
       fields: ["sincePosition"],
     }),
   },

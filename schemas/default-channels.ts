@@ -2,6 +2,7 @@
 
 import { defineArea, defineCommands } from "./area.ts";
 import { defineEndpoint } from "./endpoint.ts";
+import type { ChannelId } from "./ids.ts";
 import { OtherIds } from "./person-marks.ts";
 import { Id } from "./types.ts";
 
@@ -35,7 +36,7 @@ export const removeDefaultChannel = defineEndpoint({
 
 /** Parameters of its commands, by type. */
 export interface DefaultChannelsCommands {
-  "default-channels.set": { readonly channelId: number; readonly isDefault: boolean };
+  "default-channels.set": { readonly channelId: ChannelId; readonly isDefault: boolean };
 }
 
 export const defaultChannelsArea = defineArea({

@@ -1,8 +1,10 @@
 /** Drafts: unsent messages, synchronized between a user's devices (public API: drafts; spec 2.3). */
+
 import { Type } from "typebox";
 import { defineArea, defineCommands, defineTable } from "./area.ts";
 import { defineEndpoint, type ResultOf } from "./endpoint.ts";
 import { sentAsStored } from "./event.ts";
+import type { UserId } from "./ids.ts";
 import { commonLimits } from "./limits/common.ts";
 import { OtherId, OtherIds, OtherText, UserIds } from "./person-marks.ts";
 import { Id, nullable } from "./types.ts";
@@ -92,7 +94,7 @@ export const deleteDraft = defineEndpoint({
 
 export interface DraftRecord {
   readonly id: number;
-  readonly userId: number;
+  readonly userId: UserId;
   /** "", "channel" or "direct". */
   readonly type: "" | "channel" | "direct";
   readonly to: readonly number[];
@@ -131,7 +133,7 @@ export const draftsArea = defineArea({
   commands: defineCommands<DraftsCommands, DraftsReplies>(),
   state: { drafts: { drafts: Type.Array(Draft) } },
   tables: {
-    drafts: defineTable<readonly [userId: number, id: number], DraftRecord>({
+    drafts: defineTable<readonly [userId: UserId, id: number], DraftRecord>({
       fields: ["id", "userId", "type", "to", "topic", "content", "changedAt"],
       dates: ["changedAt"],
     }),

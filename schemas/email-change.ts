@@ -1,5 +1,7 @@
 /** Changes of email addresses that wait for a confirmation (spec 4.18). */
+
 import { defineArea, defineCommands, defineTable, type Empty } from "./area.ts";
+import type { UserId } from "./ids.ts";
 
 const limits = {
   email_change_link_ms: 24 * 60 * 60 * 1000,
@@ -11,7 +13,7 @@ const limits = {
 
 /** Keyed by the SHA-256 of the key in the link (S2). Removed when the link is followed or has expired. */
 export interface EmailChangeRecord {
-  readonly userId: number;
+  readonly userId: UserId;
   readonly newEmail: string;
   readonly createdAt: number;
 }
@@ -36,7 +38,7 @@ export const emailChangeArea = defineArea({
       dates: ["createdAt"],
     }),
     /** Requests of the last day, for the rate limit; only the newest one's link is valid. */
-    emailChangeRequests: defineTable<readonly [userId: number, requestedAt: number, keyHash: string], Empty>({
+    emailChangeRequests: defineTable<readonly [userId: UserId, requestedAt: number, keyHash: string], Empty>({
       fields: [],
     }),
   },

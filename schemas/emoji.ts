@@ -78,7 +78,7 @@ export const deactivateEmoji = defineEndpoint({
 export interface RealmEmojiRecord {
   readonly id: number;
   readonly name: string;
-  readonly authorId: number;
+  readonly authorId: UserId;
   readonly isActive: boolean;
   /** Name of the image in the realm's files. */
   readonly file: string;

@@ -1,5 +1,7 @@
 /** The members of a user group at any depth (spec 2.2: subgroups). */
+
 import type { SystemGroupName } from "./group-settings.ts";
+import type { GroupId } from "./ids.ts";
 import type { GroupRecord } from "./user-groups.ts";
 
 /** A group with everything it contains, at any depth. */
@@ -29,7 +31,7 @@ export function includesId(ascending: readonly number[], id: number): boolean {
 
 /** Whether a group is among the others or in their scopes; visits each group once, however they are nested. */
 export function isWithin(
-  groupId: number,
+  groupId: GroupId,
   others: Iterable<number>,
   groupOf: (id: number) => GroupRecord | undefined,
 ): boolean {
@@ -43,7 +45,7 @@ export function isWithin(
 }
 
 /** Each group is visited once, even if it occurs repeatedly or contains itself. */
-export function scopeOf(groupId: number, groupOf: (id: number) => GroupRecord | undefined): GroupScope {
+export function scopeOf(groupId: GroupId, groupOf: (id: number) => GroupRecord | undefined): GroupScope {
   const ids = new Set([groupId]);
   const systemNames: SystemGroupName[] = [];
   for (const id of ids) {

@@ -2,10 +2,12 @@
  * Invitations: reusable links, and invitations for single addresses (spec 4.14; public API: /invites,
  * /invites/multiuse).
  */
+
 import { type Static, Type } from "typebox";
 import { defineArea, defineCommands, defineTable, type Empty } from "./area.ts";
 import { defineEndpoint } from "./endpoint.ts";
 import { sentAsStored } from "./event.ts";
+import type { ChannelId, GroupId } from "./ids.ts";
 import { commonLimits } from "./limits/common.ts";
 import { OtherId, OtherText, UserId } from "./person-marks.ts";
 import { flag, Id, nullable, type Role, roles } from "./types.ts";
@@ -188,13 +190,13 @@ export interface InvitationRecord {
   readonly state: InvitationState;
   /** "": a reusable link. */
   readonly email: string;
-  readonly inviterId: number;
+  readonly inviterId: UserId;
   readonly createdAt: number;
   /** null: never. */
   readonly expiresAt: number | null;
   readonly role: Role;
-  readonly channelIds: readonly number[];
-  readonly groupIds: readonly number[];
+  readonly channelIds: readonly ChannelId[];
+  readonly groupIds: readonly GroupId[];
   readonly includesDefaults: boolean;
   readonly notifiesInviter: boolean;
   /** null: the organization's default; "": no welcome message. */
@@ -222,8 +224,8 @@ export interface InvitationOffer {
   /** null: it never expires. */
   readonly minutes: number | null;
   readonly role: Role;
-  readonly channelIds: readonly number[];
-  readonly groupIds: readonly number[];
+  readonly channelIds: readonly ChannelId[];
+  readonly groupIds: readonly GroupId[];
   readonly includesDefaults: boolean;
   /** null: the organization's default; "": no welcome message. */
   readonly welcomeText: string | null;
@@ -233,8 +235,8 @@ export interface InvitationOffer {
 export interface InvitationChange {
   readonly expiry: { readonly minutes: number | null } | null;
   readonly role: Role | null;
-  readonly channelIds: readonly number[] | null;
-  readonly groupIds: readonly number[] | null;
+  readonly channelIds: readonly ChannelId[] | null;
+  readonly groupIds: readonly GroupId[] | null;
   readonly includesDefaults: boolean | null;
   readonly welcome: { readonly text: string | null } | null;
 }
@@ -321,7 +323,7 @@ export const invitesArea = defineArea({
       fields: [],
     }),
     /** Invitations that a user sent within a day, for the limit. */
-    invitationSends: defineTable<readonly [userId: number, at: number, id: number], Empty>({
+    invitationSends: defineTable<readonly [userId: UserId, at: number, id: number], Empty>({
       fields: [],
     }),
   },

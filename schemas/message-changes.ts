@@ -1,9 +1,11 @@
 /** Changing messages (public API: update-message, delete-message, get-message-history; spec 2.9). */
+
 import { Type } from "typebox";
 import type { Answer, WaitingRequest } from "./answer.ts";
 import { defineArea, defineCommands, defineTable } from "./area.ts";
 import { Attachment } from "./attachments.ts";
 import { defineEndpoint, type ResultOf } from "./endpoint.ts";
+import type { ChannelId, ConversationId, MessageId } from "./ids.ts";
 import type { ParsedContent } from "./parsed-content.ts";
 import { OtherId, OtherText, RenderedText, typedBy, UserId } from "./person-marks.ts";
 import { flag, Id } from "./types.ts";
@@ -107,7 +109,7 @@ export const getMessageHistory = defineEndpoint({
 
 /** One content edit of a message, with the previous content (spec 2.9, edit history). */
 export interface MessageEditRecord {
-  readonly userId: number;
+  readonly userId: UserId;
   readonly at: number;
   readonly prevContent: string;
   readonly prevRendered: string;
@@ -122,7 +124,7 @@ export interface MessageEditRecord {
 
 /** A rename of a whole topic: one row, regardless of the number of messages (architecture, Moves). */
 export interface TopicRenameRecord {
-  readonly userId: number;
+  readonly userId: UserId;
   readonly at: number;
   readonly prevTopic: string;
   readonly topic: string;
@@ -132,12 +134,12 @@ export interface TopicRenameRecord {
 
 /** A move of messages to another conversation. The messages list their moves (`MessageRecord.moves`). */
 export interface MessageMoveRecord {
-  readonly userId: number;
+  readonly userId: UserId;
   readonly at: number;
   /** The source conversation. */
   readonly fromId: number;
-  readonly prevChannelId: number;
-  readonly channelId: number;
+  readonly prevChannelId: ChannelId;
+  readonly channelId: ChannelId;
   readonly prevTopic: string;
   readonly topic: string;
 }
@@ -147,7 +149,7 @@ export interface MessageMoveRecord {
  * message. Ids ascending.
  */
 export interface ResolveNoticeRecord {
-  readonly unreadByIds: readonly number[];
+  readonly unreadByIds: readonly UserId[];
 }
 
 export type PropagateMode = "change_one" | "change_later" | "change_all";
@@ -156,7 +158,7 @@ export type PropagateMode = "change_one" | "change_later" | "change_all";
 export interface MessageEdit {
   readonly content: { readonly text: string; readonly parsed: ParsedContent } | null;
   readonly topic: string | null;
-  readonly channelId: number | null;
+  readonly channelId: ChannelId | null;
   readonly propagateMode: PropagateMode;
   readonly notifiesOldThread: boolean;
   readonly notifiesNewThread: boolean;
@@ -164,25 +166,25 @@ export interface MessageEdit {
 }
 
 interface TopicAddress {
-  readonly channelId: number;
+  readonly channelId: ChannelId;
   readonly topic: string;
 }
 
 /** Users for whom the same messages become read by a move. */
 export interface BecomesRead {
   /** Ascending. */
-  readonly messageIds: readonly number[];
-  readonly userIds: readonly number[];
+  readonly messageIds: readonly MessageId[];
+  readonly userIds: readonly UserId[];
 }
 
 /** A batch of messages that moves after users' read state has been written slice by slice. */
 export interface BegunBatch {
   /** The target conversation. */
-  readonly conversationId: number;
+  readonly conversationId: ConversationId;
   /** Last message id of the batch. */
   readonly upToId: number;
   /** The next slice continues with users above this id. */
-  readonly afterUserId: number;
+  readonly afterUserId: UserId;
   /** Notified when the messages move. Absent in commands of older servers, which notified slice by slice. */
   readonly becomesRead?: readonly BecomesRead[];
 }
@@ -190,12 +192,12 @@ export interface BegunBatch {
 /** The remaining part of a move, passed from batch to batch (architecture, Moves). */
 export interface MessageMove {
   readonly moveId: number;
-  readonly movedById: number;
+  readonly movedById: UserId;
   readonly at: number;
   /** The message named in the request, and which other messages move with it. */
-  readonly messageId: number;
+  readonly messageId: MessageId;
   readonly propagateMode: PropagateMode;
-  readonly conversationId: number;
+  readonly conversationId: ConversationId;
   readonly from: TopicAddress;
   readonly to: TopicAddress;
   /** Message ids above `afterId` and up to `upToId`. */
@@ -254,12 +256,12 @@ export const messageChangesArea = defineArea({
   endpoints: [updateMessage, deleteMessage, getMessageHistory],
   commands: defineCommands<MessageChangesCommands, MessageChangesReplies>(),
   tables: {
-    messageEdits: defineTable<readonly [messageId: number, sequence: number], MessageEditRecord>({
+    messageEdits: defineTable<readonly [messageId: MessageId, sequence: number], MessageEditRecord>({
       fields: ["userId", "at", "prevContent", "prevRendered", "moveId", "afterMoveId"],
       dates: ["at"],
     }),
     /** Ordered by `move` ids, which renames and moves share. */
-    topicRenames: defineTable<readonly [conversationId: number, moveId: number], TopicRenameRecord>({
+    topicRenames: defineTable<readonly [conversationId: ConversationId, moveId: number], TopicRenameRecord>({
       fields: ["userId", "at", "prevTopic", "topic", "upToId"],
       dates: ["at"],
     }),
@@ -268,7 +270,7 @@ export const messageChangesArea = defineArea({
       dates: ["at"],
     }),
     /** Only for messages with the trait `isResolveNotice`. */
-    resolveNotices: defineTable<number, ResolveNoticeRecord>({
+    resolveNotices: defineTable<MessageId, ResolveNoticeRecord>({
       fields: ["unreadByIds"],
     }),
   },

@@ -1,10 +1,12 @@
 /**
  * Flags, read state and read receipts of messages (spec 4.16; public API: update-message-flags and related operations).
  */
+
 import { type Static, Type } from "typebox";
 import type { WaitingRequest } from "./answer.ts";
 import { defineArea, defineCommands, defineTable, type Empty } from "./area.ts";
 import { defineEndpoint } from "./endpoint.ts";
+import type { MessageId, UserId } from "./ids.ts";
 import { OtherId, OtherIds, UserIds } from "./person-marks.ts";
 import { flag, Id, Narrow, nullable } from "./types.ts";
 
@@ -144,7 +146,7 @@ export type PersonalFlag = keyof typeof personalFlags;
 export interface FlagUpdate {
   readonly op: "add" | "remove";
   readonly flag: "read" | PersonalFlag;
-  readonly messageIds: readonly number[];
+  readonly messageIds: readonly MessageId[];
   /** true: one unreadable message rejects the whole request; false: it is skipped. */
   readonly mustReachAll: boolean;
   /** Fields of the answer besides the result. */
@@ -185,11 +187,11 @@ export const messageFlagsArea = defineArea({
   state: { starred_messages: { starred_messages: OtherIds } },
   tables: {
     /** `flag`: one of `personalFlags`. */
-    messageFlags: defineTable<readonly [userId: number, flag: number, messageId: number], Empty>({
+    messageFlags: defineTable<readonly [userId: UserId, flag: number, messageId: MessageId], Empty>({
       fields: [],
     }),
     /** The same by message, to notify the holders of changes and to remove the flags with the message. */
-    flagHolders: defineTable<readonly [messageId: number, userId: number, flag: number], Empty>({
+    flagHolders: defineTable<readonly [messageId: MessageId, userId: UserId, flag: number], Empty>({
       fields: [],
     }),
   },

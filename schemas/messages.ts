@@ -1,9 +1,11 @@
 /** Messages (spec 2.9, 4.10; public API: send-message, get-messages). */
+
 import { type Static, Type } from "typebox";
 import { defineArea, defineCommands, defineTable, type Empty } from "./area.ts";
 import { defineEndpoint, type ResultOf } from "./endpoint.ts";
 import type { DeepReadonly } from "./event.ts";
 import { emojiFields, TopicLinks } from "./event-values.ts";
+import type { ChannelId, ConversationId, GroupId, MessageId } from "./ids.ts";
 import { MessageFlag } from "./message-flags.ts";
 import type { ParsedContent } from "./parsed-content.ts";
 import {
@@ -224,17 +226,17 @@ export const getStreamTopics = defineEndpoint({
 });
 
 export interface MessageRecord {
-  readonly id: number;
-  readonly conversationId: number;
-  readonly senderId: number;
+  readonly id: MessageId;
+  readonly conversationId: ConversationId;
+  readonly senderId: UserId;
   readonly sentAt: number;
   readonly content: string;
   readonly rendered: string;
   readonly client: string;
   /** Bit set of `messageTraits` (schemas/messages.ts). */
   readonly traits: number;
-  readonly mentionedUserIds: readonly number[];
-  readonly mentionedGroupIds: readonly number[];
+  readonly mentionedUserIds: readonly UserId[];
+  readonly mentionedGroupIds: readonly GroupId[];
   /** Time of the last content edit; null: never edited, so there are no rows in `messageEdits`. */
   readonly editedAt: number | null;
   /** Ids of the moves to another conversation, oldest first; only the newest are kept. */
@@ -243,15 +245,15 @@ export interface MessageRecord {
 
 /** A conversation: the topic machine's state and context. The rows also serve as the list of topics. */
 export interface ConversationRecord {
-  readonly id: number;
+  readonly id: ConversationId;
   readonly state: string;
   readonly version: number;
-  readonly channelId: number | null;
+  readonly channelId: ChannelId | null;
   /** The topic in its current spelling; compared case-insensitively. "" for direct messages. */
   readonly topic: string;
   /** Participants of a direct conversation, ascending; null in channels. */
-  readonly userIds: readonly number[] | null;
-  readonly lastMessageId: number;
+  readonly userIds: readonly UserId[] | null;
+  readonly lastMessageId: MessageId;
   /** Number of renames of the whole topic; 0: there are no rows in `topicRenames`. */
   readonly renames: number;
   /** The move that is moving messages out of this conversation or emitting a new name; null: none. */
@@ -260,7 +262,7 @@ export interface ConversationRecord {
 
 /** Fields of a message in its indexes, so that counting unread messages opens no message rows. */
 export interface MessageIndexRecord {
-  readonly senderId: number;
+  readonly senderId: UserId;
   /** As in the message's row. */
   readonly traits: number;
 }
@@ -271,11 +273,11 @@ export interface MessageIndexRecord {
  */
 export interface MessageAlertsRecord {
   /** Recipients whose alert words it contained when it was posted or edited. */
-  readonly alertedUserIds: readonly number[];
+  readonly alertedUserIds: readonly UserId[];
   /** Users who had posted in the topic, if it has a topic mention. */
-  readonly participantIds: readonly number[];
+  readonly participantIds: readonly UserId[];
   /** Generic bots that received it only because it mentioned them when it was posted. null: none, or an older row. */
-  readonly mentionedBotIds: readonly number[] | null;
+  readonly mentionedBotIds: readonly UserId[] | null;
 }
 
 export interface MessagePost {
@@ -296,14 +298,14 @@ export interface MessagePost {
    */
   readonly isResolveNotice?: true;
   /** Users for whom this notice is unread. Default: everybody. */
-  readonly unreadByIds?: readonly number[];
+  readonly unreadByIds?: readonly UserId[];
   /** The user whose action caused this notice: the notice is marked as read for them (behaviour 2.3 e). */
-  readonly readById?: number;
+  readonly readById?: UserId;
   /**
    * The message that triggered an outgoing webhook, if this post is the webhook's response. If the post is rejected,
    * the bot's owner is notified.
    */
-  readonly answersMessageId?: number;
+  readonly answersMessageId?: MessageId;
   /** JSON text of the widget that a webhook's answer adds. Default: the one that the content names. */
   readonly widget?: string;
 }
@@ -328,19 +330,19 @@ export const messagesArea = defineArea({
     },
   },
   tables: {
-    conversations: defineTable<number, ConversationRecord>({
+    conversations: defineTable<ConversationId, ConversationRecord>({
       fields: ["id", "state", "version", "channelId", "topic", "userIds", "lastMessageId", "renames", "movingId"],
     }),
-    topicNames: defineTable<readonly [channelId: number, foldedTopic: string], { readonly id: number }>({
+    topicNames: defineTable<readonly [channelId: ChannelId, foldedTopic: string], { readonly id: ConversationId }>({
       fields: ["id"],
     }),
-    directNames: defineTable<string, { readonly id: number }>({
+    directNames: defineTable<string, { readonly id: ConversationId }>({
       fields: ["id"],
     }),
-    directConversations: defineTable<readonly [userId: number, conversationId: number], Empty>({
+    directConversations: defineTable<readonly [userId: UserId, conversationId: ConversationId], Empty>({
       fields: [],
     }),
-    messages: defineTable<number, MessageRecord>({
+    messages: defineTable<MessageId, MessageRecord>({
       fields: [
         "id",
         "conversationId",
@@ -357,17 +359,20 @@ export const messagesArea = defineArea({
       ],
       dates: ["sentAt", "editedAt"],
     }),
-    conversationMessages: defineTable<readonly [conversationId: number, messageId: number], MessageIndexRecord>({
+    conversationMessages: defineTable<
+      readonly [conversationId: ConversationId, messageId: MessageId],
+      MessageIndexRecord
+    >({
       fields: ["senderId", "traits"],
     }),
     channelMessages: defineTable<
-      readonly [channelId: number, messageId: number],
-      { readonly conversationId: number } & MessageIndexRecord
+      readonly [channelId: ChannelId, messageId: MessageId],
+      { readonly conversationId: ConversationId } & MessageIndexRecord
     >({
       fields: ["conversationId", "senderId", "traits"],
     }),
     /** Only for messages with the trait `hasAlerts`. */
-    messageAlerts: defineTable<number, MessageAlertsRecord>({
+    messageAlerts: defineTable<MessageId, MessageAlertsRecord>({
       fields: ["alertedUserIds", "participantIds", "mentionedBotIds"],
     }),
   },

@@ -1,5 +1,7 @@
 /** Messages that a user missed, collected for the next email about them (D31). */
+
 import { defineArea, defineCommands, defineTable } from "./area.ts";
+import type { MessageId, UserId } from "./ids.ts";
 
 const limits = {
   /** Messages that one user's next missed-message emails may contain; only the newest are kept. */
@@ -20,7 +22,7 @@ const limits = {
 /** Messages that a user missed while away; sent by email unless they are read first (D31). */
 export interface MissedMessagesRecord {
   /** The newest ones, ascending. Empty: the row only counts emails. */
-  readonly messageIds: readonly number[];
+  readonly messageIds: readonly MessageId[];
   /** More messages were missed than are remembered. */
   readonly isCut: boolean;
   /** When the first of them was posted. */
@@ -36,7 +38,7 @@ export interface MissedMessagesRecord {
 /** Parameters of its commands, by type. */
 export interface MissedMessagesCommands {
   /** Continues the search for users who missed the message, with users above `afterUserId`. */
-  "missed-messages.collect": { readonly messageId: number; readonly afterUserId: number };
+  "missed-messages.collect": { readonly messageId: MessageId; readonly afterUserId: UserId };
   /** `at`: when the timer was due; compared with the row to ignore obsolete timers. */
   "missed-messages.due": { readonly at: number };
 }
@@ -45,7 +47,7 @@ export const missedMessagesArea = defineArea({
   commands: defineCommands<MissedMessagesCommands>(),
   tables: {
     /** By the user who missed them. */
-    missedMessages: defineTable<number, MissedMessagesRecord>({
+    missedMessages: defineTable<UserId, MissedMessagesRecord>({
       fields: ["messageIds", "isCut", "startedAt", "dueAt", "timerDueAt", "hourStartedAt", "mailsInHour"],
       dates: ["startedAt", "dueAt", "timerDueAt", "hourStartedAt"],
     }),

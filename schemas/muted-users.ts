@@ -42,8 +42,8 @@ export interface MutedUserRecord {
 
 /** Parameters of its commands, by type. */
 export interface MutedUsersCommands {
-  "muted-users.add": { readonly userId: number };
-  "muted-users.remove": { readonly userId: number };
+  "muted-users.add": { readonly userId: UserId };
+  "muted-users.remove": { readonly userId: UserId };
 }
 
 export const mutedUsersArea = defineArea({
@@ -51,7 +51,7 @@ export const mutedUsersArea = defineArea({
   commands: defineCommands<MutedUsersCommands>(),
   state: { muted_users: { muted_users: MutedUsers } },
   tables: {
-    mutedUsers: defineTable<readonly [userId: number, mutedUserId: number], MutedUserRecord>({
+    mutedUsers: defineTable<readonly [userId: UserId, mutedUserId: UserId], MutedUserRecord>({
       fields: ["mutedAt"],
       dates: ["mutedAt"],
     }),

@@ -1,8 +1,10 @@
 /** Navigation views: entries of the client's menu, built-in or custom (spec 2.10, 4.17; public API). */
+
 import { Type } from "typebox";
 import { defineArea, defineCommands, defineTable } from "./area.ts";
 import { defineEndpoint } from "./endpoint.ts";
 import { sentAsStored } from "./event.ts";
+import type { UserId } from "./ids.ts";
 import { OtherText } from "./person-marks.ts";
 import { nullable } from "./types.ts";
 
@@ -87,7 +89,7 @@ export const removeNavigationView = defineEndpoint({
 });
 
 export interface NavigationViewRecord {
-  readonly userId: number;
+  readonly userId: UserId;
   readonly fragment: string;
   readonly isPinned: boolean;
   /** null for built-in views. */
@@ -119,7 +121,7 @@ export const navigationViewsArea = defineArea({
   state: { navigation_views: { navigation_views: Type.Array(NavigationView) } },
   tables: {
     /** By the SHA-256 of the fragment, which may exceed the key length. */
-    navigationViews: defineTable<readonly [userId: number, fragmentHash: string], NavigationViewRecord>({
+    navigationViews: defineTable<readonly [userId: UserId, fragmentHash: string], NavigationViewRecord>({
       fields: ["userId", "fragment", "isPinned", "name"],
     }),
   },

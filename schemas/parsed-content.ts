@@ -3,6 +3,8 @@
  * user, channel or realm emoji a name means). Plain data, because commands contain it (M3, M4).
  */
 
+import type { MessageId } from "./ids.ts";
+
 /** `typed` is the HTML to show if the reference cannot be resolved. */
 export type Reference =
   | {
@@ -19,7 +21,7 @@ export type Reference =
       readonly kind: "message";
       readonly channel: string;
       readonly topic: string;
-      readonly messageId: number;
+      readonly messageId: MessageId;
       readonly typed: string;
     }
   | { readonly kind: "emoji"; readonly name: string; readonly typed: string }

@@ -1,5 +1,7 @@
 /** Links that set a new password (D257): by email, or for an operator. */
+
 import { defineArea, defineCommands, defineTable, type Empty } from "./area.ts";
+import type { UserId } from "./ids.ts";
 
 const limits = {
   password_reset_link_ms: 24 * 60 * 60 * 1000,
@@ -11,7 +13,7 @@ const limits = {
 
 /** Keyed by the SHA-256 of the key in the link (S2). Removed when the link is used or has expired. */
 export interface PasswordResetRecord {
-  readonly userId: number;
+  readonly userId: UserId;
   /** The address of the account when the link was made: it is not valid for another one. */
   readonly email: string;
   readonly createdAt: number;
@@ -24,7 +26,7 @@ export interface PasswordResetCommands {
   /** Of an operator: the link is shown, and not sent. */
   "password.reset-link": { readonly email: string; readonly keyHash: string };
   "password.reset": { readonly keyHash: string; readonly passwordHash: string };
-  "password.reset-expire": { readonly keyHash: string; readonly userId: number; readonly requestedAt: number };
+  "password.reset-expire": { readonly keyHash: string; readonly userId: UserId; readonly requestedAt: number };
 }
 
 export const passwordResetArea = defineArea({
@@ -35,11 +37,11 @@ export const passwordResetArea = defineArea({
       dates: ["createdAt"],
     }),
     /** The links of the last day that were sent, for the limits; only the newest link is valid. */
-    passwordResetRequests: defineTable<readonly [userId: number, requestedAt: number, keyHash: string], Empty>({
+    passwordResetRequests: defineTable<readonly [userId: UserId, requestedAt: number, keyHash: string], Empty>({
       fields: [],
     }),
     /** The link of an operator, by user, until it is revoked or expires: it counts toward no limit. */
-    operatorResets: defineTable<number, { readonly keyHash: string }>({ fields: ["keyHash"] }),
+    operatorResets: defineTable<UserId, { readonly keyHash: string }>({ fields: ["keyHash"] }),
   },
   counters: ["passwordReset"],
   limits,

@@ -5,7 +5,9 @@
  * Paths name the field with the user's id: `user_id` is in the same object, `../sender_id` in the object around it,
  * `message/sender_id` in an object or a list inside it.
  */
+
 import { type TSchema, Type } from "typebox";
+import type { UserId as PlainUserId } from "./ids.ts";
 
 /** A field that shows one attribute of the user whose id is at the path. */
 export interface AttributeMark {
@@ -49,6 +51,7 @@ const TextOrNull = Type.Union([Type.String(), Type.Null()]);
 const Whole = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
 /** A user's id. */
+export type UserId = PlainUserId;
 export const UserId = marked(Whole, "id");
 export const UserIds = Type.Array(UserId);
 /** The id of something else than a user. */

@@ -2,9 +2,11 @@
  * Presence and typing (spec 4.7, 2.8, section 6; public API: update-presence, get-presence, get-user-presence,
  * set-typing-status).
  */
+
 import { Type } from "typebox";
 import { defineArea, defineCommands, defineTable } from "./area.ts";
 import { defineEndpoint } from "./endpoint.ts";
+import type { ChannelId, MessageId, UserId } from "./ids.ts";
 import { commonLimits } from "./limits/common.ts";
 import { marked } from "./person-marks.ts";
 import { flag, Id, Recipient } from "./types.ts";
@@ -132,17 +134,17 @@ export const setTypingStatus = defineEndpoint({
 });
 
 export interface PresenceRecord {
-  readonly userId: number;
+  readonly userId: UserId;
   readonly activeAt: number | null;
   readonly connectedAt: number;
   readonly updateId: number;
 }
 
 export type TypingTarget =
-  | { readonly kind: "direct"; readonly userIds: readonly number[] }
-  | { readonly kind: "channel"; readonly channelId: number; readonly topic: string }
+  | { readonly kind: "direct"; readonly userIds: readonly UserId[] }
+  | { readonly kind: "channel"; readonly channelId: ChannelId; readonly topic: string }
   /** Typing in the edit of this message. */
-  | { readonly kind: "edit"; readonly messageId: number };
+  | { readonly kind: "edit"; readonly messageId: MessageId };
 
 /** Parameters of its commands, by type. */
 export interface PresenceCommands {
@@ -152,7 +154,7 @@ export interface PresenceCommands {
   "presence.share": { readonly isShared: boolean };
   "typing.start": { readonly target: TypingTarget };
   "typing.stop": { readonly target: TypingTarget };
-  "typing.expire": { readonly userId: number; readonly target: TypingTarget };
+  "typing.expire": { readonly userId: UserId; readonly target: TypingTarget };
 }
 
 export const presenceArea = defineArea({
@@ -166,7 +168,7 @@ export const presenceArea = defineArea({
     },
   },
   tables: {
-    presence: defineTable<number, PresenceRecord>({
+    presence: defineTable<UserId, PresenceRecord>({
       fields: ["userId", "activeAt", "connectedAt", "updateId"],
       dates: ["activeAt", "connectedAt"],
     }),

@@ -2,9 +2,11 @@
  * Custom profile fields of an organization, and users' values for them (public API: /realm/profile_fields,
  * /users/me/profile_data).
  */
+
 import { Type } from "typebox";
 import { defineArea, defineCommands, defineTable } from "./area.ts";
 import { defineEndpoint, type ResultOf } from "./endpoint.ts";
+import type { UserId } from "./ids.ts";
 import type { ParsedContent } from "./parsed-content.ts";
 import { OtherId, OtherText } from "./person-marks.ts";
 import { flag, Id, Ids, nullable } from "./types.ts";
@@ -202,7 +204,7 @@ export interface ProfileFieldRecord {
 }
 
 export interface ProfileValueRecord {
-  readonly userId: number;
+  readonly userId: UserId;
   readonly fieldId: number;
   readonly value: string;
   /** HTML for text fields with Markdown; null for other types. */
@@ -249,7 +251,7 @@ export interface FieldInput {
 export interface ProfileFieldsCommands {
   "profile-field.reorder": { readonly order: readonly number[] };
   "profile-field.delete": { readonly fieldId: number };
-  "profile-values.sweep": { readonly fieldId: number; readonly afterUserId: number };
+  "profile-values.sweep": { readonly fieldId: number; readonly afterUserId: UserId };
   "profile-field.create": ProfileFieldInput;
   "profile-field.update": ProfileFieldUpdate;
   "profile-data.set": { readonly data: readonly ProfileValueChange[] };
@@ -292,7 +294,7 @@ export const profileFieldsArea = defineArea({
         "isUsedForMatching",
       ],
     }),
-    profileValues: defineTable<readonly [userId: number, fieldId: number], ProfileValueRecord>({
+    profileValues: defineTable<readonly [userId: UserId, fieldId: number], ProfileValueRecord>({
       fields: ["userId", "fieldId", "value", "renderedValue"],
     }),
   },

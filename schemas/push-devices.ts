@@ -3,9 +3,11 @@
  * /users/me/android_gcm_reg_id, /mobile_push, /register_client_device). Registrations are stored, but this server has
  * no push service: requests that need one are rejected.
  */
+
 import { Type } from "typebox";
 import { defineArea, defineCommands, defineTable } from "./area.ts";
 import { defineEndpoint, type ResultOf } from "./endpoint.ts";
+import type { UserId } from "./ids.ts";
 import { OtherId } from "./person-marks.ts";
 import { Id } from "./types.ts";
 
@@ -183,11 +185,11 @@ export const pushDevicesArea = defineArea({
   commands: defineCommands<PushDevicesCommands, PushDevicesReplies>(),
   tables: {
     /** `name`: the kind and the SHA-256 of the token, which may exceed the store's key length. */
-    pushTokens: defineTable<readonly [userId: number, name: string], PushTokenRecord>({
+    pushTokens: defineTable<readonly [userId: UserId, name: string], PushTokenRecord>({
       fields: ["kind", "token", "appId", "addedAt"],
       dates: ["addedAt"],
     }),
-    devices: defineTable<readonly [userId: number, id: number], DeviceRecord>({
+    devices: defineTable<readonly [userId: UserId, id: number], DeviceRecord>({
       fields: ["registeredAt"],
       dates: ["registeredAt"],
     }),

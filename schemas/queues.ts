@@ -1,7 +1,9 @@
 /** Event queues (realtime.md; public API: delete-queue). register.ts declares how they are registered and read. */
+
 import { Type } from "typebox";
 import { defineArea, defineCommands, defineTable } from "./area.ts";
 import { defineEndpoint } from "./endpoint.ts";
+import type { EventPosition, UserId } from "./ids.ts";
 
 const limits = {
   queues_per_user_max: 100,
@@ -66,9 +68,9 @@ export interface QueueOptions {
 
 export interface QueueRecord {
   readonly id: string;
-  readonly userId: number;
+  readonly userId: UserId;
   readonly createdAt: number;
-  readonly createdAtPosition: number;
+  readonly createdAtPosition: EventPosition;
   readonly lifespanMs: number;
   readonly client: string;
   readonly options: QueueOptions;

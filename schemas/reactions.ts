@@ -1,8 +1,10 @@
 /** Emoji reactions to messages (spec 2.9; public API: add-reaction, remove-reaction). */
+
 import { Type } from "typebox";
 import { defineArea, defineCommands, defineTable } from "./area.ts";
 import { defineEndpoint } from "./endpoint.ts";
 import type { ReactionType } from "./event-values.ts";
+import type { MessageId, UserId } from "./ids.ts";
 import { commonLimits } from "./limits/common.ts";
 import { Id } from "./types.ts";
 
@@ -74,7 +76,7 @@ export const reactionsArea = defineArea({
   commands: defineCommands<ReactionsCommands>(),
   tables: {
     /** `emoji`: type and code. */
-    reactions: defineTable<readonly [messageId: number, userId: number, emoji: string], ReactionRecord>({
+    reactions: defineTable<readonly [messageId: MessageId, userId: UserId, emoji: string], ReactionRecord>({
       fields: ["emojiName", "emojiCode", "reactionType", "position"],
     }),
   },

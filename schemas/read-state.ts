@@ -5,8 +5,10 @@
  * many exceptions it overrides. Every decision about read state takes a sequence number (`readMark`) that decides which
  * is later. Event positions cannot be used, because not every mark emits an event.
  */
+
 import { defineArea, defineCommands, defineTable } from "./area.ts";
 import type { ResultOf } from "./endpoint.ts";
+import type { ChannelId, ConversationId, MessageId, UserId } from "./ids.ts";
 import type { markAllAsRead } from "./message-flags.ts";
 
 const limits = {
@@ -85,8 +87,8 @@ export interface ReadAnnouncementRecord {
 
 /** A message that moved away while an announcement was pending, as it was before the move. */
 export interface ReadDepartureRecord {
-  readonly conversationId: number;
-  readonly senderId: number;
+  readonly conversationId: ConversationId;
+  readonly senderId: UserId;
   readonly traits: number;
 }
 
@@ -101,8 +103,8 @@ export interface WatermarkOverride {
 
 /** A channel (`conversationId` null), or one topic in a channel. */
 export interface ReadScope {
-  readonly channelId: number;
-  readonly conversationId: number | null;
+  readonly channelId: ChannelId;
+  readonly conversationId: ConversationId | null;
 }
 
 /** The remaining work of announcing a mark-as-read or an unsubscription; see actors/user/read-announcements.ts. */
@@ -126,27 +128,27 @@ export interface ReadAnnouncement {
 export interface ReadStateTransfer {
   /** The messages as they were before the move. */
   readonly messages: readonly Seen[];
-  readonly from: { readonly id: number; readonly channelId: number };
-  readonly to: { readonly id: number; readonly channelId: number };
+  readonly from: { readonly id: number; readonly channelId: ChannelId };
+  readonly to: { readonly id: number; readonly channelId: ChannelId };
   /** The target topic was created by this move. */
   readonly isNew: boolean;
   readonly upToId: number;
-  readonly afterUserId: number;
+  readonly afterUserId: UserId;
 }
 
 /** The fields of a message that are needed; both its row and the message indexes have them. */
 export interface Seen {
   readonly id: number;
-  readonly senderId: number;
+  readonly senderId: UserId;
   readonly traits: number;
 }
 
 /** Parameters of its commands, by type. */
 export interface ReadStateCommands {
   "read-state.mark-all": Record<string, never>;
-  "read-state.mark-channel": { readonly channelId: number };
+  "read-state.mark-channel": { readonly channelId: ChannelId };
   "read-state.mark-topic": {
-    readonly channelId: number;
+    readonly channelId: ChannelId;
     readonly topic: string;
     readonly mustHaveReceived: boolean;
   };
@@ -163,23 +165,29 @@ export interface ReadStateReplies {
 export const readStateArea = defineArea({
   commands: defineCommands<ReadStateCommands, ReadStateReplies>(),
   tables: {
-    readStates: defineTable<number, ReadStateRecord>({
+    readStates: defineTable<UserId, ReadStateRecord>({
       fields: ["upTo", "at", "newest", "hasSenderWatermarks"],
     }),
     /** `kind`: one of `watermarkKinds`; the place is a channel, a conversation or a sender. */
-    readWatermarks: defineTable<readonly [kind: number, placeId: number, userId: number], ReadWatermarkRecord>({
+    readWatermarks: defineTable<readonly [kind: number, placeId: number, userId: UserId], ReadWatermarkRecord>({
       fields: ["upTo", "at"],
     }),
-    readExceptions: defineTable<readonly [userId: number, messageId: number], ReadExceptionRecord>({
+    readExceptions: defineTable<readonly [userId: UserId, messageId: MessageId], ReadExceptionRecord>({
       fields: ["isRead", "at"],
     }),
     /** `mark`: sequence number of the mark that is being announced. */
-    readAnnouncements: defineTable<readonly [channelId: number, userId: number, mark: number], ReadAnnouncementRecord>({
+    readAnnouncements: defineTable<
+      readonly [channelId: ChannelId, userId: UserId, mark: number],
+      ReadAnnouncementRecord
+    >({
       fields: ["startedAt"],
       dates: ["startedAt"],
     }),
     /** By the channel that the message was in; only while `readAnnouncements` has a row about it. */
-    readDepartures: defineTable<readonly [channelId: number, messageId: number, mark: number], ReadDepartureRecord>({
+    readDepartures: defineTable<
+      readonly [channelId: ChannelId, messageId: MessageId, mark: number],
+      ReadDepartureRecord
+    >({
       fields: ["conversationId", "senderId", "traits"],
     }),
   },

@@ -2,10 +2,12 @@
  * Reminders about messages: the notification bot sends the user a direct message at the requested time (public API:
  * reminders).
  */
+
 import { Type } from "typebox";
 import { defineArea, defineCommands, defineTable } from "./area.ts";
 import { defineEndpoint, type ResultOf } from "./endpoint.ts";
 import { sentAsStored } from "./event.ts";
+import type { MessageId, UserId } from "./ids.ts";
 import { OtherId, OtherText, RenderedText, UserIds } from "./person-marks.ts";
 import type { Scheduled } from "./scheduled-messages.ts";
 import { DeliveryTime, Id } from "./types.ts";
@@ -74,8 +76,8 @@ export const deleteReminder = defineEndpoint({
 /** A reminder about a message. Removed in the turn that delivers it (M3). */
 export interface ReminderRecord extends Scheduled {
   readonly id: number;
-  readonly userId: number;
-  readonly messageId: number;
+  readonly userId: UserId;
+  readonly messageId: MessageId;
   /** "": no note. */
   readonly note: string;
   /** For lists: refers to the message without its text. */
@@ -84,7 +86,7 @@ export interface ReminderRecord extends Scheduled {
 }
 
 export interface ReminderInput {
-  readonly messageId: number;
+  readonly messageId: MessageId;
   readonly dueAt: number;
   /** "": no note. */
   readonly note: string;
@@ -93,7 +95,7 @@ export interface ReminderInput {
 /** Parameters of its commands, by type. */
 export interface RemindersCommands {
   "reminders.remove": { readonly id: number };
-  "reminders.due": { readonly userId: number; readonly id: number };
+  "reminders.due": { readonly userId: UserId; readonly id: number };
   "reminders.give-up": { readonly id: number };
   "reminders.add": ReminderInput;
 }
@@ -108,7 +110,7 @@ export const remindersArea = defineArea({
   commands: defineCommands<RemindersCommands, RemindersReplies>(),
   state: { reminders: { reminders: Type.Array(Reminder) } },
   tables: {
-    reminders: defineTable<readonly [userId: number, id: number], ReminderRecord>({
+    reminders: defineTable<readonly [userId: UserId, id: number], ReminderRecord>({
       fields: ["id", "userId", "messageId", "note", "content", "rendered", "dueAt", "timer"],
     }),
   },

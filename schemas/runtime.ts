@@ -2,8 +2,10 @@
  * The runtime's own tables (architecture, The path of a write): mailbox, timers, event log, snapshots, stored answers
  * and dead letters.
  */
+
 import { defineArea, defineTable } from "./area.ts";
 import type { EventType, StoredBody } from "./events.ts";
+import type { EventPosition, MessageId, UserId } from "./ids.ts";
 
 /**
  * The recipients of an event, determined from projections on delivery and again on replay (realtime.md, Who gets what).
@@ -30,7 +32,7 @@ type Addressees =
 export type EventRecord<T extends EventType = EventType> = {
   readonly [Type in T]: {
     /** The last of the positions that the event took. */
-    readonly position: number;
+    readonly position: EventPosition;
     readonly at: number;
     readonly type: Type;
     readonly audience: Audience;
@@ -69,8 +71,8 @@ export type DeadDelivery =
   | {
       readonly kind: "webhook";
       readonly id: number;
-      readonly botId: number;
-      readonly messageId: number;
+      readonly botId: UserId;
+      readonly messageId: MessageId;
       readonly trigger: string;
       readonly createdAt: number;
     };
@@ -98,7 +100,7 @@ export const runtimeArea = defineArea({
     snapshots: defineTable<string, SnapshotRecord>({
       fields: ["version", "state", "context"],
     }),
-    events: defineTable<number, EventRecord>({
+    events: defineTable<EventPosition, EventRecord>({
       fields: ["position", "at", "type", "audience", "body"],
       dates: ["at"],
     }),
@@ -112,11 +114,11 @@ export const runtimeArea = defineArea({
       fields: ["sequence", "command", "diedAt", "error", "attempts", "delivery"],
       dates: ["diedAt"],
     }),
-    idempotency: defineTable<readonly [userId: number, keyHash: string], IdempotencyRecord>({
+    idempotency: defineTable<readonly [userId: UserId, keyHash: string], IdempotencyRecord>({
       fields: ["paramsHash", "status", "body", "at"],
       dates: ["at"],
     }),
-    idempotencyAges: defineTable<readonly [userId: number, at: number, keyHash: string], { readonly bytes: number }>({
+    idempotencyAges: defineTable<readonly [userId: UserId, at: number, keyHash: string], { readonly bytes: number }>({
       fields: ["bytes"],
     }),
   },

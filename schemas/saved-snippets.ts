@@ -1,8 +1,10 @@
 /** Saved snippets: texts that a user inserts repeatedly (spec 2.10, 4.19; public API). */
+
 import { Type } from "typebox";
 import { defineArea, defineCommands, defineTable } from "./area.ts";
 import { defineEndpoint, type ResultOf } from "./endpoint.ts";
 import { sentAsStored } from "./event.ts";
+import type { UserId } from "./ids.ts";
 import { OtherId, OtherText } from "./person-marks.ts";
 import { Id } from "./types.ts";
 
@@ -76,7 +78,7 @@ export const deleteSavedSnippet = defineEndpoint({
 
 export interface SavedSnippetRecord {
   readonly id: number;
-  readonly userId: number;
+  readonly userId: UserId;
   readonly title: string;
   readonly content: string;
   readonly createdAt: number;
@@ -105,7 +107,7 @@ export const savedSnippetsArea = defineArea({
   commands: defineCommands<SavedSnippetsCommands, SavedSnippetsReplies>(),
   state: { saved_snippets: { saved_snippets: Type.Array(SavedSnippet, { description: "The saved snippets." }) } },
   tables: {
-    savedSnippets: defineTable<readonly [userId: number, id: number], SavedSnippetRecord>({
+    savedSnippets: defineTable<readonly [userId: UserId, id: number], SavedSnippetRecord>({
       fields: ["id", "userId", "title", "content", "createdAt"],
       dates: ["createdAt"],
     }),

@@ -1,8 +1,10 @@
 /** Scheduled messages: written now and posted by the server later (public API: scheduled_messages). */
+
 import { Type } from "typebox";
 import { defineArea, defineCommands, defineTable } from "./area.ts";
 import { defineEndpoint, type ResultOf } from "./endpoint.ts";
 import { sentAsStored } from "./event.ts";
+import type { ChannelId, UserId } from "./ids.ts";
 import { commonLimits } from "./limits/common.ts";
 import type { ParsedContent } from "./parsed-content.ts";
 import { OtherId, OtherText, RenderedText, UserIds } from "./person-marks.ts";
@@ -118,13 +120,13 @@ export interface Scheduled {
 /** A message to be posted later. Removed in the turn that posts it (M3). */
 export interface ScheduledMessageRecord extends Scheduled {
   readonly id: number;
-  readonly userId: number;
+  readonly userId: UserId;
   /** null: a direct message. */
-  readonly channelId: number | null;
+  readonly channelId: ChannelId | null;
   /** "" in a direct message. */
   readonly topic: string;
   /** Participants, ascending, including the sender; null: a channel message. */
-  readonly userIds: readonly number[] | null;
+  readonly userIds: readonly UserId[] | null;
   readonly content: string;
   /** For lists; the posted message is rendered again. */
   readonly rendered: string;
@@ -175,7 +177,7 @@ export interface ScheduledMessageUpdate extends Origin {
 export interface ScheduledMessagesCommands {
   "scheduled-messages.remove": { readonly id: number };
   /** `timer` identifies the timer that fired. One set before an edit no longer matches and is ignored. */
-  "scheduled-messages.due": { readonly userId: number; readonly id: number; readonly timer: number };
+  "scheduled-messages.due": { readonly userId: UserId; readonly id: number; readonly timer: number };
   /** Every attempt to post the message threw (M6). */
   "scheduled-messages.give-up": { readonly id: number; readonly timer: number };
   "scheduled-messages.add": ScheduledMessageInput;
@@ -192,7 +194,7 @@ export const scheduledMessagesArea = defineArea({
   commands: defineCommands<ScheduledMessagesCommands, ScheduledMessagesReplies>(),
   state: { scheduled_messages: { scheduled_messages: Type.Array(ScheduledMessage) } },
   tables: {
-    scheduledMessages: defineTable<readonly [userId: number, id: number], ScheduledMessageRecord>({
+    scheduledMessages: defineTable<readonly [userId: UserId, id: number], ScheduledMessageRecord>({
       fields: [
         "id",
         "userId",

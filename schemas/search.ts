@@ -2,7 +2,9 @@
  * The search index (architecture, Search): derived from messages and topics in the background, so it may lag behind and
  * may refer to deleted messages.
  */
+
 import { defineArea, defineCommands, defineTable, type Empty } from "./area.ts";
+import type { ConversationId, MessageId } from "./ids.ts";
 
 const limits = {
   narrow_rows_per_pass_max: 1000,
@@ -67,7 +69,7 @@ export interface SearchMerge {
   readonly inputs: readonly SearchSegment[];
   readonly output: SearchSegment;
   /** The last posting carried over; null: none yet. */
-  readonly after: readonly [term: string, messageId: number] | null;
+  readonly after: readonly [term: string, messageId: MessageId] | null;
   /** Deleted messages are left out. */
   readonly isSweeping: boolean;
 }
@@ -103,13 +105,13 @@ export const searchArea = defineArea({
       fields: ["format", "messagesUpTo", "topicsUpTo", "lastSegmentId", "segments", "merge", "leftovers"],
     }),
     searchPostings: defineTable<
-      readonly [segmentId: number, term: string, firstMessageId: number],
+      readonly [segmentId: number, term: string, firstMessageId: MessageId],
       SearchPostingsRecord
     >({
       fields: ["ids"],
     }),
     /** Conversations by the words in their topics. */
-    searchTopics: defineTable<readonly [word: string, conversationId: number], Empty>({
+    searchTopics: defineTable<readonly [word: string, conversationId: ConversationId], Empty>({
       fields: [],
     }),
     /** Messages and topics to be reindexed; `kind` is one of `searchPendingKinds`. */

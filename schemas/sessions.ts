@@ -117,7 +117,7 @@ export const endSession = defineEndpoint({
 export interface SessionRecord {
   readonly hash: string;
   readonly id: number;
-  readonly userId: number;
+  readonly userId: UserId;
   readonly createdAt: number;
   /** Behind the last use by up to `session_use_recorded_ms`. */
   readonly lastUsedAt: number;

@@ -1,8 +1,10 @@
 /** Status: a text and an emoji shown next to a user's name (spec 2.7, 4.11, 4.12; public API: get-user-status). */
+
 import { Type } from "typebox";
 import { defineArea, defineCommands, defineTable } from "./area.ts";
 import { defineEndpoint } from "./endpoint.ts";
 import { emojiFields, type ReactionType } from "./event-values.ts";
+import type { UserId } from "./ids.ts";
 import { commonLimits } from "./limits/common.ts";
 import { OtherText } from "./person-marks.ts";
 import { Id } from "./types.ts";
@@ -67,7 +69,7 @@ export const getUserStatus = defineEndpoint({
 
 /** Spec 2.7. "" means not set; a row with nothing set is removed. */
 export interface StatusRecord {
-  readonly userId: number;
+  readonly userId: UserId;
   readonly statusText: string;
   readonly emojiName: string;
   readonly emojiCode: string;
@@ -95,7 +97,7 @@ export const statusArea = defineArea({
   commands: defineCommands<StatusCommands>(),
   state: { user_status: { user_status: Type.Record(Type.String(), UserStatus) } },
   tables: {
-    statuses: defineTable<number, StatusRecord>({
+    statuses: defineTable<UserId, StatusRecord>({
       fields: ["userId", "statusText", "emojiName", "emojiCode", "reactionType"],
     }),
   },

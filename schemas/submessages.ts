@@ -1,7 +1,9 @@
 /** Submessages: users' actions on a poll or to-do list in a message (public API: /submessage). */
+
 import { Type } from "typebox";
 import { defineArea, defineCommands, defineTable } from "./area.ts";
 import { defineEndpoint } from "./endpoint.ts";
+import type { MessageId } from "./ids.ts";
 import { OtherId, OtherText, typedBy, UserId } from "./person-marks.ts";
 import { Id } from "./types.ts";
 
@@ -43,7 +45,7 @@ export const addSubmessage = defineEndpoint({
 });
 
 export interface SubmessageRecord {
-  readonly senderId: number;
+  readonly senderId: UserId;
   readonly msgType: string;
   /** JSON text. */
   readonly content: string;
@@ -68,11 +70,11 @@ export const submessagesArea = defineArea({
   endpoints: [addSubmessage],
   commands: defineCommands<SubmessagesCommands>(),
   tables: {
-    submessages: defineTable<readonly [messageId: number, id: number], SubmessageRecord>({
+    submessages: defineTable<readonly [messageId: MessageId, id: number], SubmessageRecord>({
       fields: ["senderId", "msgType", "content"],
     }),
     /** By message id; only for messages with the trait `hasSubmessages`. */
-    widgets: defineTable<number, WidgetRecord>({
+    widgets: defineTable<MessageId, WidgetRecord>({
       fields: ["widgetType", "count", "characters"],
     }),
   },

@@ -2,11 +2,13 @@
  * Subscriptions of users to channels, and a user's settings for each (public API: get-subscriptions, subscribe,
  * unsubscribe, ...).
  */
+
 import { type Static, Type } from "typebox";
 import { defineArea, defineCommands, defineTable } from "./area.ts";
 import { type ChannelCreate, channelFields, creationParams } from "./channels.ts";
 import { defineEndpoint, type ResultOf } from "./endpoint.ts";
 import type { DeepReadonly } from "./event.ts";
+import type { ChannelId, UserId } from "./ids.ts";
 import { commonLimits } from "./limits/common.ts";
 import { OtherIds, OtherText, UserIds } from "./person-marks.ts";
 import { flag, Id, nullable } from "./types.ts";
@@ -215,8 +217,8 @@ export interface SubscriptionPeriod {
 }
 
 export interface SubscriptionRecord {
-  readonly userId: number;
-  readonly channelId: number;
+  readonly userId: UserId;
+  readonly channelId: ChannelId;
   readonly isActive: boolean;
   readonly color: string;
   readonly isMuted: boolean;
@@ -251,9 +253,9 @@ export interface SubscriptionsUpdate {
 
 /** One of a user's settings for a channel (spec 2.3, public API update-subscription-settings). */
 export type SubscriptionSetting =
-  | { readonly channelId: number; readonly property: "color"; readonly value: string }
+  | { readonly channelId: ChannelId; readonly property: "color"; readonly value: string }
   | {
-      readonly channelId: number;
+      readonly channelId: ChannelId;
       readonly property: "is_muted" | "pin_to_top" | (typeof subscriptionNotificationNames)[number];
       readonly value: boolean;
     };
@@ -300,7 +302,7 @@ export const subscriptionsArea = defineArea({
      * Ordered by channel, so that thousands of simultaneous subscriptions are adjacent on disk. Memberships are looked
      * up in memory.
      */
-    subscriptions: defineTable<readonly [channelId: number, userId: number], SubscriptionRecord>({
+    subscriptions: defineTable<readonly [channelId: ChannelId, userId: UserId], SubscriptionRecord>({
       fields: ["userId", "channelId", "isActive", "color", "isMuted", "pinToTop", "notifications", "periods"],
     }),
   },

@@ -1,7 +1,9 @@
 /** Usage statistics for administrators (spec 4.7, new_user_input; D32, D259); not part of the public API. */
+
 import { Type } from "typebox";
 import { defineArea, defineCommands, defineTable } from "./area.ts";
 import { defineEndpoint } from "./endpoint.ts";
+import type { UserId } from "./ids.ts";
 import { marked, OtherText } from "./person-marks.ts";
 import { Id } from "./types.ts";
 
@@ -80,7 +82,7 @@ export interface UserInputRecord {
 export interface UsageCommands {
   /** `day`: days since 1970-01-01 UTC. */
   "inputs.persist": {
-    readonly counts: readonly { readonly day: number; readonly userId: number; readonly reports: number }[];
+    readonly counts: readonly { readonly day: number; readonly userId: UserId; readonly reports: number }[];
   };
 }
 
@@ -89,7 +91,7 @@ export const usageArea = defineArea({
   commands: defineCommands<UsageCommands>(),
   tables: {
     /** `day`: days since 1970-01-01 UTC. */
-    userInputs: defineTable<readonly [day: number, userId: number], UserInputRecord>({
+    userInputs: defineTable<readonly [day: number, userId: UserId], UserInputRecord>({
       fields: ["reports"],
     }),
   },

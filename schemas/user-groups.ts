@@ -2,11 +2,13 @@
  * User groups (spec 2.5, 4.6; public API: create-user-group, update-user-group, deactivate-user-group, members,
  * subgroups).
  */
+
 import { Type } from "typebox";
 import type { Answer, WaitingRequest } from "./answer.ts";
 import { defineArea, defineCommands, defineTable, type Empty } from "./area.ts";
 import { defineEndpoint, type ResultOf } from "./endpoint.ts";
 import { type UserGroupSettingName, userGroupSettingNames } from "./group-settings.ts";
+import type { GroupId } from "./ids.ts";
 import { OtherId, OtherIds, OtherText, typedBy, UserId, UserIds } from "./person-marks.ts";
 import { flag, GroupSettingChange, GroupSettingValue, groupParams, Id, Ids, nullable } from "./types.ts";
 
@@ -198,18 +200,18 @@ export const updateUserGroupSubgroups = defineEndpoint({
 
 /** A named group, or (name null) the anonymous group behind a group-setting value (spec 2.2, 2.5). */
 export interface GroupRecord {
-  readonly id: number;
+  readonly id: GroupId;
   readonly name: string | null;
   readonly description: string;
   readonly isSystem: boolean;
   readonly isActive: boolean;
   /** Of an anonymous group: the person who named its members and subgroups; null: nobody. */
-  readonly creatorId: number | null;
+  readonly creatorId: UserId | null;
   readonly createdAt: number | null;
   /** Direct members of an anonymous group, ascending. Members of named groups are rows of `groupMembers`. */
-  readonly memberIds: readonly number[];
+  readonly memberIds: readonly UserId[];
   /** Ascending. */
-  readonly subgroupIds: readonly number[];
+  readonly subgroupIds: readonly GroupId[];
   /** Group ids by setting name; absent: `role:nobody`. */
   readonly settings: Readonly<Partial<Record<UserGroupSettingName, number>>>;
 }
@@ -217,15 +219,15 @@ export interface GroupRecord {
 export interface GroupCreate {
   readonly name: string;
   readonly description: string;
-  readonly memberIds: readonly number[];
-  readonly subgroupIds: readonly number[];
+  readonly memberIds: readonly UserId[];
+  readonly subgroupIds: readonly GroupId[];
   /** Settings that are absent get the default from the settings table. */
   readonly settings: Readonly<Partial<Record<UserGroupSettingName, GroupSettingValue>>>;
 }
 
 /** null: not passed, keeps its value. */
 export interface GroupUpdate {
-  readonly groupId: number;
+  readonly groupId: GroupId;
   readonly name: string | null;
   readonly description: string | null;
   /** false reactivates a deactivated group; true has no effect (spec 4.6). */
@@ -235,7 +237,7 @@ export interface GroupUpdate {
 
 /** The changes are applied in this order; each is checked against the result of the previous ones. */
 export interface GroupMembersChange {
-  readonly groupId: number;
+  readonly groupId: GroupId;
   readonly addIds: readonly number[];
   readonly removeIds: readonly number[];
   readonly addSubgroupIds: readonly number[];
@@ -244,19 +246,19 @@ export interface GroupMembersChange {
 
 export interface GroupMembersStep {
   readonly op: "add" | "remove";
-  readonly userIds: readonly number[];
+  readonly userIds: readonly UserId[];
 }
 
 /** The remaining part of a large membership change; `waiting` names the request to answer when it is complete. */
 export interface GroupMembersRest {
-  readonly groupId: number;
+  readonly groupId: GroupId;
   readonly steps: readonly GroupMembersStep[];
   readonly waiting: (WaitingRequest & { readonly answer: Answer }) | null;
 }
 
 /** Parameters of its commands, by type. */
 export interface UserGroupsCommands {
-  "group.deactivate": { readonly groupId: number };
+  "group.deactivate": { readonly groupId: GroupId };
   "group.create": GroupCreate;
   "group.update": GroupUpdate;
   "group.change-members": GroupMembersChange;
@@ -283,7 +285,7 @@ export const userGroupsArea = defineArea({
   commands: defineCommands<UserGroupsCommands, UserGroupsReplies>(),
   state: { realm_user_groups: { realm_user_groups: Type.Array(UserGroup) } },
   tables: {
-    groups: defineTable<number, GroupRecord>({
+    groups: defineTable<GroupId, GroupRecord>({
       fields: [
         "id",
         "name",
@@ -299,7 +301,7 @@ export const userGroupsArea = defineArea({
       dates: ["createdAt"],
     }),
     /** Direct members of named groups other than system groups. */
-    groupMembers: defineTable<readonly [groupId: number, userId: number], Empty>({
+    groupMembers: defineTable<readonly [groupId: GroupId, userId: UserId], Empty>({
       fields: [],
     }),
   },

@@ -1,8 +1,10 @@
 /** A user's policies for topics (public API: update-user-topic, mute-topic). */
+
 import { Type } from "typebox";
 import { defineArea, defineCommands, defineTable } from "./area.ts";
 import { defineEndpoint } from "./endpoint.ts";
 import type { Refusal } from "./errors.ts";
+import type { ChannelId, MessageId, UserId } from "./ids.ts";
 import { commonLimits } from "./limits/common.ts";
 import { OtherId, OtherText } from "./person-marks.ts";
 import { Id } from "./types.ts";
@@ -83,7 +85,7 @@ export interface UserTopicChange {
 }
 
 interface TopicAddress {
-  readonly channelId: number;
+  readonly channelId: ChannelId;
   readonly topic: string;
 }
 
@@ -95,20 +97,20 @@ export interface TopicMove {
   readonly isMerge: boolean;
   /** The policies being processed: first those on the target, then those on the source. */
   readonly phase: "target" | "source";
-  readonly afterUserId: number;
+  readonly afterUserId: UserId;
 }
 
 /** The remaining work of removing users' policies for a deleted topic. */
 export interface TopicEnd {
   readonly place: TopicAddress;
   /** The oldest and the newest deleted message: a user who received either one has seen the topic. */
-  readonly messageIds: readonly number[];
+  readonly messageIds: readonly MessageId[];
   /**
    * When the last message was deleted, in milliseconds. A policy that was set later belongs to a new topic of the same
    * name.
    */
   readonly at: number;
-  readonly afterUserId: number;
+  readonly afterUserId: UserId;
 }
 
 export const topicPolicies = { none: 0, muted: 1, unmuted: 2, followed: 3 } as const;
@@ -127,13 +129,15 @@ export const userTopicsArea = defineArea({
   commands: defineCommands<UserTopicsCommands>(),
   state: { user_topic: { user_topics: Type.Array(UserTopic) }, muted_topics: { muted_topics: MutedTopics } },
   tables: {
-    userTopics: defineTable<readonly [userId: number, channelId: number, foldedTopic: string], UserTopicRecord>({
+    userTopics: defineTable<readonly [userId: UserId, channelId: ChannelId, foldedTopic: string], UserTopicRecord>({
       fields: ["topic", "visibilityPolicy", "changedAt"],
       dates: ["changedAt"],
     }),
-    topicPolicies: defineTable<readonly [channelId: number, foldedTopic: string, userId: number], TopicPolicyRecord>({
-      fields: ["visibilityPolicy"],
-    }),
+    topicPolicies: defineTable<readonly [channelId: ChannelId, foldedTopic: string, userId: UserId], TopicPolicyRecord>(
+      {
+        fields: ["visibilityPolicy"],
+      },
+    ),
   },
   limits,
 });

@@ -254,7 +254,7 @@ const realmUser = {
 };
 
 export interface UserRecord {
-  readonly id: number;
+  readonly id: UserId;
   /** The real address, as entered. Compared case-insensitively. */
   readonly email: string;
   readonly fullName: string;
@@ -264,7 +264,7 @@ export interface UserRecord {
   readonly timezone: string;
   /** null for people; 1 generic, 2 incoming webhook, 3 outgoing webhook, 4 embedded. */
   readonly botType: number | null;
-  readonly botOwnerId: number | null;
+  readonly botOwnerId: UserId | null;
   /** Incremented when the avatar changes; part of its URL. */
   readonly avatarVersion: number;
   /**
@@ -282,7 +282,7 @@ export interface UserRecord {
 }
 
 export interface CredentialRecord {
-  readonly userId: number;
+  readonly userId: UserId;
   /** Argon2id in PHC form (S2). */
   readonly passwordHash: string;
 }
@@ -303,7 +303,7 @@ export interface UserUpdate {
 }
 
 export interface UserDeactivation {
-  readonly userId: number;
+  readonly userId: UserId;
   /** null: no email; "": an email with the standard text only (spec 4.20). */
   readonly comment: string | null;
 }
@@ -317,11 +317,11 @@ export interface UsersCommands {
     readonly role: Role;
   };
   "user.deactivate-self": Record<string, never>;
-  "user.reactivate": { readonly userId: number };
+  "user.reactivate": { readonly userId: UserId };
   "user.grant-email-changes": { readonly email: string; readonly isGranted: boolean };
   "user.update": UserUpdate;
   /** By the operator. */
-  "user.set-role": { readonly userId: number; readonly role: Role };
+  "user.set-role": { readonly userId: UserId; readonly role: Role };
   "user.deactivate": UserDeactivation;
 }
 
@@ -346,7 +346,7 @@ export const usersArea = defineArea({
   commands: defineCommands<UsersCommands, UsersReplies>(),
   state: { realm_user: realmUser },
   tables: {
-    users: defineTable<number, UserRecord>({
+    users: defineTable<UserId, UserRecord>({
       fields: [
         "id",
         "email",
@@ -364,7 +364,7 @@ export const usersArea = defineArea({
       ],
       dates: ["joinedAt"],
     }),
-    credentials: defineTable<number, CredentialRecord>({
+    credentials: defineTable<UserId, CredentialRecord>({
       fields: ["userId", "passwordHash"],
     }),
   },

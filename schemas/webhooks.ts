@@ -2,9 +2,11 @@
  * Outgoing webhooks (spec 4.21, 6; D23): the request to a bot's receiver, the possible failures, and the messages about
  * them (behaviour 10).
  */
+
 import { Type } from "typebox";
 import { defineArea, defineCommands, defineTable } from "./area.ts";
 import { defineEndpoint } from "./endpoint.ts";
+import type { MessageId, UserId } from "./ids.ts";
 import { MessageBody, type MessagePost } from "./messages.ts";
 import { OtherText, RenderedText, typedBy } from "./person-marks.ts";
 
@@ -141,8 +143,8 @@ export const serviceOutgoingWebhook = defineEndpoint({
 /** A message to be delivered to an outgoing webhook bot; the request is built when it is sent. */
 export interface WebhookDeliveryRecord {
   readonly id: number;
-  readonly botId: number;
-  readonly messageId: number;
+  readonly botId: UserId;
+  readonly messageId: MessageId;
   /** What triggered the bot: one of `webhookTriggers`. */
   readonly trigger: string;
   readonly createdAt: number;
@@ -178,7 +180,7 @@ export const webhooksArea = defineArea({
   endpoints: [serviceOutgoingWebhook],
   commands: defineCommands<WebhooksCommands>(),
   tables: {
-    webhookDeliveries: defineTable<readonly [botId: number, id: number], WebhookDeliveryRecord>({
+    webhookDeliveries: defineTable<readonly [botId: UserId, id: number], WebhookDeliveryRecord>({
       fields: ["id", "botId", "messageId", "trigger", "createdAt", "attempts", "dueAt"],
       dates: ["createdAt", "dueAt"],
     }),

@@ -2,9 +2,11 @@
  * Effects of a presence report (behaviour 6.2). Times are the turn's. A report within 55 s of the previous one changes
  * nothing.
  */
+
 import { nextPresence } from "../../domain/presence.ts";
 import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { PresenceRecord } from "../../schemas/presence.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
@@ -67,7 +69,7 @@ export function share(
   return reported([effects.updatePresence(row), lapseLater(user.id), news(user.id)], row, view);
 }
 
-function news(userId: number) {
+function news(userId: UserId) {
   return effects.emitVolatile("presence", { user_ids: [userId] }, { to: "realm" }, `presence:${userId}`);
 }
 
@@ -99,7 +101,7 @@ function untilOf(row: PresenceRecord): PresenceContext {
   };
 }
 
-function lapseLater(userId: number) {
+function lapseLater(userId: UserId) {
   return effects.setVolatileTimer(
     `presence:${userId}`,
     offlineAfterMs,

@@ -3,26 +3,28 @@
  * M3), carry the random values and hashes that a decision needs (M4), and name their caller, whose role is read in the
  * turn.
  */
+
 import type { Answer, Ticket, WaitingRequest } from "../../schemas/answer.ts";
 import type { AreaCommands, AreaReplies } from "../../schemas/areas.ts";
 import type { NewChannel } from "../../schemas/channels.ts";
+import type { ChannelId, ConversationId, MessageId, UserId } from "../../schemas/ids.ts";
 
 /** The recipient of a command. Each address has one live actor; commands to the same address keep their order (M7). */
 export type Address =
   | { readonly actor: "realm" }
-  | { readonly actor: "user"; readonly id: number }
-  | { readonly actor: "topic"; readonly channelId: number; readonly topic: string }
+  | { readonly actor: "user"; readonly id: UserId }
+  | { readonly actor: "topic"; readonly channelId: ChannelId; readonly topic: string }
   /** Participants, ascending, including the sender. */
-  | { readonly actor: "direct"; readonly userIds: readonly number[] }
-  | { readonly actor: "conversation"; readonly id: number }
+  | { readonly actor: "direct"; readonly userIds: readonly UserId[] }
+  | { readonly actor: "conversation"; readonly id: ConversationId }
   /** The conversation that a message is in when the command is decided. */
-  | { readonly actor: "message"; readonly id: number }
-  | { readonly actor: "topic-deletion"; readonly channelId: number; readonly topic: string }
+  | { readonly actor: "message"; readonly id: MessageId }
+  | { readonly actor: "topic-deletion"; readonly channelId: ChannelId; readonly topic: string }
   | { readonly actor: "retention" }
   | { readonly actor: "mail"; readonly id: number }
   | { readonly actor: "invitation"; readonly id: number }
-  | { readonly actor: "webhook"; readonly botId: number; readonly id: number }
-  | { readonly actor: "presence"; readonly userId: number }
+  | { readonly actor: "webhook"; readonly botId: UserId; readonly id: number }
+  | { readonly actor: "presence"; readonly userId: UserId }
   | { readonly actor: "typing"; readonly conversation: string };
 
 /** @throws Error if the address is another actor's, which is a bug of the sender */
@@ -46,7 +48,7 @@ export interface Command<T extends CommandType = CommandType> {
   readonly type: T;
   readonly params: CommandParams[T];
   /** The user who made the request; null: the server itself. */
-  readonly callerId: number | null;
+  readonly callerId: UserId | null;
   /** Set by the runtime when a caller waits for the answer. */
   readonly ticket: Ticket | null;
 }
@@ -56,7 +58,7 @@ export function command<T extends CommandType>(
   to: Address,
   type: T,
   params: CommandParams[T],
-  callerId: number | null,
+  callerId: UserId | null,
 ): Command<T> {
   return { to, type, params, callerId, ticket: null };
 }
@@ -65,8 +67,8 @@ export function command<T extends CommandType>(
 export interface MembershipChange {
   readonly targets: readonly {
     readonly kind: "join" | "leave";
-    readonly channelId: number;
-    readonly userIds: readonly number[];
+    readonly channelId: ChannelId;
+    readonly userIds: readonly UserId[];
     readonly color: string | null;
   }[];
   readonly waiting: (WaitingRequest & { readonly answer: Answer }) | null;

@@ -7,6 +7,7 @@ import { hasRealmPermission, isGuest } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
 import { botTypes } from "../../schemas/bots.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 
@@ -18,7 +19,7 @@ export function refuseCreation(view: View, caller: UserRecord, botType: number):
  * Reactivating a bot requires the same permissions as creating one (behaviour 1.9). The bot counts toward the limit
  * again and needs a unique name.
  */
-export function refuseReturn(view: View, caller: UserRecord, bot: UserRecord, ownerId: number): Refusal | null {
+export function refuseReturn(view: View, caller: UserRecord, bot: UserRecord, ownerId: UserId): Refusal | null {
   const refused = refuseKind(view, caller, bot.botType ?? 0);
   if (refused !== null) return refused;
   return hasTooMany(view, ownerId) ? refuse.badRequest("Too many bots") : refuseNameInUse(view, bot.fullName);
@@ -40,12 +41,12 @@ export function refuseCaller(caller: UserRecord): Refusal | null {
 }
 
 /** The number of active bots per owner is bounded, so that all can be deactivated with their owner in one turn (S3). */
-export function refuseTooMany(view: View, ownerId: number): Refusal | null {
+export function refuseTooMany(view: View, ownerId: UserId): Refusal | null {
   const isFull = hasTooMany(view, ownerId) || view.users.size >= limits.users_per_realm_max;
   return isFull ? refuse.badRequest("Too many bots") : null;
 }
 
-function hasTooMany(view: View, ownerId: number): boolean {
+function hasTooMany(view: View, ownerId: UserId): boolean {
   const active = [...view.bots.ofOwner(ownerId)].filter((id) => view.users.get(id)?.isActive === true);
   return active.length >= limits.bots_per_owner_max;
 }

@@ -6,6 +6,7 @@ import { isAdministrator } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
 import type { BotRecord, BotServiceRecord, BotUpdate } from "../../schemas/bots.ts";
 import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import { type Role, roles } from "../../schemas/types.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { Params } from "../protocol/commands.ts";
@@ -53,7 +54,7 @@ function answerOf(view: View, bot: UserRecord, { defaults, service, viewer }: Ch
   };
 }
 
-function noRecord(userId: number): BotRecord {
+function noRecord(userId: UserId): BotRecord {
   return { userId, defaultSendingChannelId: null, defaultEventsChannelId: null, isAllPublicByDefault: false };
 }
 
@@ -80,7 +81,7 @@ function refuseRole(caller: UserRecord | null, before: Role, after: Role): Refus
   return isAdministrator(caller) ? null : refuse.administratorRequired();
 }
 
-function refuseOwner(view: View, ownerId: number): Refusal | null {
+function refuseOwner(view: View, ownerId: UserId): Refusal | null {
   const owner = view.users.get(ownerId);
   if (owner === undefined) return refuse.badRequest("Failed to change owner, no such user");
   if (!owner.isActive) return refuse.badRequest("Failed to change owner, user is deactivated");

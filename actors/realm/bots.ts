@@ -8,6 +8,7 @@ import { hasContentAccess } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
 import type { BotRecord } from "../../schemas/bots.ts";
 import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import { roles } from "../../schemas/types.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { Params } from "../protocol/commands.ts";
@@ -102,7 +103,7 @@ function channelNamed(
 }
 
 /** Returns the bot if the caller may change it. */
-export function accessBot(view: View, caller: UserRecord, botId: number): UserRecord | Refusal {
+export function accessBot(view: View, caller: UserRecord, botId: UserId): UserRecord | Refusal {
   const refused = refuseCaller(caller);
   if (refused !== null) return refused;
   const bot = view.users.get(botId);

@@ -8,6 +8,7 @@ import { canAdminister, hasContentAccess, hasMetadataAccess } from "../../domain
 import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
+import type { ChannelId } from "../../schemas/ids.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { Command, Params } from "../protocol/commands.ts";
 import { forAdministrator, forUser, type Outcome } from "../protocol/decide.ts";
@@ -40,7 +41,7 @@ export function archiveChannel(
   return isRefusal(row) ? row : decideRecord(channelRecords, { row, caller }, asked, view);
 }
 
-function administeredChannel(view: View, caller: UserRecord, channelId: number): ChannelRecord | Refusal {
+function administeredChannel(view: View, caller: UserRecord, channelId: ChannelId): ChannelRecord | Refusal {
   const channel = view.channels.get(channelId);
   if (channel === undefined) return refuse.invalidChannelId();
   if (canAdminister(view, caller, channel)) return channel;

@@ -8,6 +8,7 @@ import { hasMetadataAccess, isAdministrator } from "../../domain/permissions.ts"
 import type { View } from "../../domain/view.ts";
 import type { NewChannel } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { command, type MembershipChange } from "../protocol/commands.ts";
@@ -39,7 +40,7 @@ export function checkChannelsLeft(view: View, left: number, offset: number): Ref
 }
 
 /** Whether the subscription is the only reason why the user can see the channel. */
-export function seesOnlyBySubscription(view: View, userId: number, channel: NewChannel["channel"]): boolean {
+export function seesOnlyBySubscription(view: View, userId: UserId, channel: NewChannel["channel"]): boolean {
   const user = view.users.get(userId);
   return user !== undefined && !hasMetadataAccess(view, user, channel);
 }

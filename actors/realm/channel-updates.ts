@@ -10,6 +10,7 @@ import { emptyTopicName } from "../../domain/topics.ts";
 import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
+import type { ChannelId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
 import type { Command } from "../protocol/commands.ts";
@@ -173,7 +174,7 @@ const topicsPerScan = 100;
 /**
  * Whether the channel has messages in a named topic (spec 2.4). Topics whose messages were all deleted do not count.
  */
-function hasNamedTopics(view: View, channelId: number): boolean {
+function hasNamedTopics(view: View, channelId: ChannelId): boolean {
   let start: readonly (number | string)[] = [channelId];
   for (;;) {
     const names = view.rows("topicNames", { start, end: [channelId + 1], limit: topicsPerScan });

@@ -12,6 +12,7 @@ import { channelGroupId, hasMetadataAccess } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { channelGroupSettingNames, channelGroupSettings } from "../../schemas/group-settings.ts";
+import type { ChannelId, GroupId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
@@ -23,7 +24,7 @@ import { endQueues } from "../rules/user-visibility.ts";
 const metadataSettings = channelGroupSettingNames.filter((name) => channelGroupSettings[name].grantsMetadata);
 
 /** Private channels that are visible to the group's members, directly or through groups that contain it. */
-export function channelsVisibleTo(view: View, groupId: number): ChannelRecord[] {
+export function channelsVisibleTo(view: View, groupId: GroupId): ChannelRecord[] {
   return [...view.channels.all()].filter(
     (channel) =>
       channel.isPrivate &&
@@ -117,13 +118,13 @@ export function channelVisibility(
  * Stores since when these users can see the channel, so that a replay omits earlier events (E2, S1). Only for users
  * with an event queue.
  */
-export function visibilityRows(view: View, channelId: number, userIds: readonly number[]): Effect[] {
+export function visibilityRows(view: View, channelId: ChannelId, userIds: readonly UserId[]): Effect[] {
   const followers = userIds.filter((id) => view.queuesOf(id).size > 0);
   return followers.map((id) => effects.put("channelVisibility", [channelId, id], { sincePosition: view.position }));
 }
 
 /** Sends the channel's deletion to these users. */
-export function vanishingEffects(view: View, channelId: number, userIds: readonly number[]): Effect[] {
+export function vanishingEffects(view: View, channelId: ChannelId, userIds: readonly UserId[]): Effect[] {
   if (userIds.length === 0) return [];
   const gone = { op: "delete" as const, streams: [{ stream_id: channelId }], stream_ids: [channelId] };
   return [
@@ -136,7 +137,7 @@ export function vanishingEffects(view: View, channelId: number, userIds: readonl
  * Sends the channel to these users: first with a subscriber count of 0, then its subscribers, which clients add to the
  * count.
  */
-export function appearingEffects(view: View, channel: ChannelRecord, userIds: readonly number[]): Effect[] {
+export function appearingEffects(view: View, channel: ChannelRecord, userIds: readonly UserId[]): Effect[] {
   if (userIds.length === 0) return [];
   const audience = people(channel, ascending(userIds));
   const subscribers = ascending(view.subscriptions.ofChannel(channel.id));

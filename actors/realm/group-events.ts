@@ -3,7 +3,9 @@
  * `include_deactivated_groups` see deactivated groups, so each event records whether its group was active
  * (src/edge/realtime/user-group-events.ts).
  */
+
 import type { StoredBody } from "../../schemas/events.ts";
+import type { GroupId, UserId } from "../../schemas/ids.ts";
 import type { Audience } from "../../schemas/runtime.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
@@ -36,7 +38,7 @@ export function groupUpdateEvent(
 export function membersEvent(
   group: GroupRecord,
   op: "add_members" | "remove_members",
-  userIds: readonly number[],
+  userIds: readonly UserId[],
   audience: Audience = everybody,
 ): Effect[] {
   return userIds.length === 0 ? [] : [groupEvent(group, { op, user_ids: userIds }, audience)];
@@ -46,7 +48,7 @@ export function membersEvent(
 export function subgroupsEvent(
   group: GroupRecord,
   op: "add_subgroups" | "remove_subgroups",
-  subgroupIds: readonly number[],
+  subgroupIds: readonly GroupId[],
 ): Effect[] {
   return subgroupIds.length === 0 ? [] : [groupEvent(group, { op, direct_subgroup_ids: subgroupIds })];
 }

@@ -3,6 +3,7 @@
  * update-user-group-subgroups): rows, events, notices, and private channels that become visible or invisible. A change
  * of more than `group_members_per_command_max` users continues in slices, as in membership.ts.
  */
+
 import { checkMembershipsLeft } from "../../domain/group-bounds.ts";
 import {
   canChangeMembers,
@@ -17,6 +18,7 @@ import type { View } from "../../domain/view.ts";
 import type { Answer } from "../../schemas/answer.ts";
 import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { includesId, isWithin } from "../../schemas/group-scope.ts";
+import type { GroupId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { GroupMembersRest, GroupMembersStep, GroupRecord } from "../../schemas/user-groups.ts";
 import type { UserRecord } from "../../schemas/users.ts";
@@ -86,13 +88,13 @@ function checkStep(
 }
 
 /** Users added to a group must exist and be active. */
-export function checkMembersExist(view: View, userIds: readonly number[]): Refusal | null {
+export function checkMembersExist(view: View, userIds: readonly UserId[]): Refusal | null {
   const unknown = userIds.find((id) => view.users.get(id)?.isActive !== true);
   return unknown === undefined ? null : refuse.badRequest(`Invalid user ID: ${unknown}`);
 }
 
 /** Groups added to a group must exist and be active. */
-export function checkSubgroupsExist(view: View, groupIds: readonly number[]): Refusal | null {
+export function checkSubgroupsExist(view: View, groupIds: readonly GroupId[]): Refusal | null {
   const unknown = groupIds.find((id) => namedGroup(view, id) === undefined);
   if (unknown !== undefined) return refuse.badRequest(`Invalid user group ID: ${unknown}`);
   const deactivated = groupIds.flatMap((id) => namedGroup(view, id) ?? []).find(({ isActive }) => !isActive);
@@ -146,7 +148,7 @@ function checkAddedSubgroups(
 export function beginMembers(
   view: View,
   asked: Command,
-  request: { readonly group: GroupRecord; readonly memberIds: readonly number[]; readonly answer: Answer },
+  request: { readonly group: GroupRecord; readonly memberIds: readonly UserId[]; readonly answer: Answer },
   before: readonly Effect[],
 ): Done<never> {
   const { group, memberIds, answer } = request;
@@ -205,7 +207,7 @@ export function continueGroupMembers(
 }
 
 /** Number of users per command; smaller if their visibility of many private channels must be checked. */
-function sliceSize(view: View, groupId: number): number {
+function sliceSize(view: View, groupId: GroupId): number {
   const channels = Math.max(1, channelsVisibleTo(view, groupId).length);
   const sizeByChannels = Math.max(1, Math.floor(limits.visibility_pairs_per_command_max / channels));
   return Math.min(limits.group_members_per_command_max, sizeByChannels);

@@ -8,6 +8,7 @@ import { hasMetadataAccessUnsubscribed } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
 import type { Answer } from "../../schemas/answer.ts";
 import type { ChannelRecord, NewChannel } from "../../schemas/channels.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type Command, command, type MembershipChange, type Params } from "../protocol/commands.ts";
 import { type Done, done, forServer, type Outcome } from "../protocol/decide.ts";
@@ -24,7 +25,7 @@ import { endSubscription, newSubscription } from "./subscription-records.ts";
 export interface Target {
   readonly kind: "join" | "leave";
   readonly channel: ChannelRecord;
-  readonly userIds: readonly number[];
+  readonly userIds: readonly UserId[];
   readonly color: string | null;
 }
 
@@ -39,7 +40,7 @@ export interface ChangeRequest {
 }
 
 /** Number of users in a change, counted once per channel. */
-export function sizeOf(targets: readonly { readonly userIds: readonly number[] }[]): number {
+export function sizeOf(targets: readonly { readonly userIds: readonly UserId[] }[]): number {
   return targets.reduce((sum, { userIds }) => sum + userIds.length, 0);
 }
 

@@ -6,6 +6,7 @@
 import { accountOfReset } from "../../domain/password-resets.ts";
 import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { command, type Params } from "../protocol/commands.ts";
@@ -53,7 +54,7 @@ function isRepeated(view: View, user: UserRecord): boolean {
   return accountOfReset(view, view.row("passwordResets", keyHash))?.id === user.id;
 }
 
-function isLimited(view: View, userId: number): boolean {
+function isLimited(view: View, userId: UserId): boolean {
   const times = resetRequestsOf(view, userId).map(([, requestedAt]) => requestedAt);
   const inHour = times.filter((time) => time > view.now - hourMs).length;
   const inDay = times.filter((time) => time > view.now - 24 * hourMs).length;

@@ -8,6 +8,7 @@ import { isAdministrator } from "../../domain/permissions.ts";
 import { isRendered, readValue } from "../../domain/profile-fields.ts";
 import type { View } from "../../domain/view.ts";
 import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import type { ProfileFieldRecord, ProfileValueChange, ProfileValueRecord } from "../../schemas/profile-fields.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { Params } from "../protocol/commands.ts";
@@ -82,7 +83,7 @@ interface ValueBody {
   readonly rendered_value?: string;
 }
 
-export function valueEvent(userId: number, body: ValueBody): Effect {
+export function valueEvent(userId: UserId, body: ValueBody): Effect {
   const person = { user_id: userId, custom_profile_field: body };
   return effects.emit("realm_user", { op: "update", person }, { to: "realm" });
 }

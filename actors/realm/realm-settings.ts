@@ -13,6 +13,7 @@ import {
   realmGroupSettingNames,
   realmGroupSettings,
 } from "../../schemas/group-settings.ts";
+import type { ChannelId } from "../../schemas/ids.ts";
 import {
   type NewPermissions,
   type NewRealmValues,
@@ -55,7 +56,7 @@ export function changeRealmSettings(
 }
 
 /** When a channel is archived, settings that refer to it are reset (behaviour 2.5). Returns the row and the event. */
-export function leaveChannel(view: View, channelId: number): Effect[] {
+export function leaveChannel(view: View, channelId: ChannelId): Effect[] {
   const left = withoutChannel(view.realm, channelId);
   if (Object.keys(left).length === 0) return [];
   return [effects.put("realm", "realm", withSettings(view.realm, left)), realmEvent(left)];

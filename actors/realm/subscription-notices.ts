@@ -6,6 +6,7 @@
 import { compareText } from "../../domain/text.ts";
 import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { Command } from "../protocol/commands.ts";
@@ -13,7 +14,7 @@ import { botDirectMessage, silentMention } from "../rules/notification-bot.ts";
 
 export interface Joining {
   readonly channel: ChannelRecord;
-  readonly userIds: readonly number[];
+  readonly userIds: readonly UserId[];
 }
 
 /** Whether few enough users are newly subscribed to notify each of them (`max_bulk_new_subscription_messages`). */
@@ -37,7 +38,7 @@ export function subscriptionNotices(view: View, caller: UserRecord, joins: reado
   return [...names].map(([id, channels]) => notice(caller, id, channels.sort(compareText)));
 }
 
-function notice(caller: UserRecord, userId: number, channels: readonly string[]): Command {
+function notice(caller: UserRecord, userId: UserId, channels: readonly string[]): Command {
   // Private channels are linked too: link access is checked for the caller, who can access all of them.
   return botDirectMessage(userId, textOf(caller, channels), { mentionsAs: caller.id });
 }

@@ -4,6 +4,7 @@
  */
 
 import type { View } from "../../domain/view.ts";
+import type { ChannelId, UserId } from "../../schemas/ids.ts";
 import type { SubscriptionPeriod, SubscriptionRecord } from "../../schemas/subscriptions.ts";
 
 /** Colors assigned in turn to a user's subscriptions; the last one is used when all are taken. */
@@ -33,7 +34,7 @@ const colorFallback = "#c2c2c2";
 /** Bound on the stays per subscription; the oldest are dropped. */
 const periods_max = 50;
 
-function pickColor(view: View, userId: number): string {
+function pickColor(view: View, userId: UserId): string {
   const used = new Set<string>();
   for (const own of view.subscriptions.ofUser(userId)) {
     used.add(own.color);
@@ -45,8 +46,8 @@ function pickColor(view: View, userId: number): string {
 /** The row of a user who subscribes now: a new stay, and the previous settings if there are any. */
 export function newSubscription(
   view: View,
-  userId: number,
-  channelId: number,
+  userId: UserId,
+  channelId: ChannelId,
   color: string | null,
 ): SubscriptionRecord {
   const period = newPeriod(view);

@@ -2,6 +2,7 @@
  * Subscribing and unsubscribing (public API: POST and DELETE /users/me/subscriptions): permission checks and the
  * resulting changes.
  */
+
 import { apiEmail, canAccessUser, deliveryEmail, personByAddress } from "../../domain/people.ts";
 import {
   canAddSubscribers,
@@ -15,6 +16,7 @@ import type { Answer } from "../../schemas/answer.ts";
 import type { ChannelCreate, ChannelRecord, NewChannel } from "../../schemas/channels.ts";
 import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { SubscribeRequest } from "../../schemas/subscriptions.ts";
 import type { UserRecord } from "../../schemas/users.ts";
@@ -206,7 +208,7 @@ function additionsOf(
   };
 }
 
-function noteName(lists: Map<number, string[]>, userId: number, name: string): void {
+function noteName(lists: Map<number, string[]>, userId: UserId, name: string): void {
   const names = lists.get(userId);
   if (names === undefined) lists.set(userId, [name]);
   else names.push(name);

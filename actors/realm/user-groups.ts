@@ -10,6 +10,7 @@ import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { includesId } from "../../schemas/group-scope.ts";
 import { channelGroupSettingNames, userGroupSettingNames } from "../../schemas/group-settings.ts";
+import type { GroupId } from "../../schemas/ids.ts";
 import type { Audience } from "../../schemas/runtime.ts";
 import type { GroupSettingValue } from "../../schemas/types.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
@@ -112,7 +113,7 @@ function groupPermissionEvents(view: View, group: GroupRecord, user: UserRecord,
  * A permission's value in output form after the change of `user`, which the view does not contain yet.
  * @returns null if the permission does not name the user
  */
-function valueWith(view: View, groupId: number, user: UserRecord): GroupSettingValue | null {
+function valueWith(view: View, groupId: GroupId, user: UserRecord): GroupSettingValue | null {
   const group = view.groups.get(groupId);
   if (group === undefined || group.name !== null || !includesId(group.memberIds, user.id)) return null;
   return {

@@ -2,16 +2,17 @@
 
 import type { View } from "../../domain/view.ts";
 import type { ApiKeyRecord } from "../../schemas/authentication.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
 /** @param purpose "login": may be evicted by later logins; "kept": stays until it is replaced */
-export function newApiKey(view: View, userId: number, hash: string, purpose: "login" | "kept"): ApiKeyRecord {
+export function newApiKey(view: View, userId: UserId, hash: string, purpose: "login" | "kept"): ApiKeyRecord {
   return { hash, userId, createdAt: view.now, isKept: purpose === "kept" };
 }
 
 /** Adds a login key. If the user has too many keys, the oldest login key is evicted first. */
-export function furtherKey(view: View, userId: number, hash: string): Effect[] {
+export function furtherKey(view: View, userId: UserId, hash: string): Effect[] {
   const own = view.apiKeysOf(userId);
   const inOrder = [...own.filter((key) => !key.isKept), ...own.filter((key) => key.isKept)];
   const surplus = inOrder.slice(0, Math.max(0, own.length - limits.api_keys_per_user_max + 1));
@@ -22,17 +23,17 @@ export function furtherKey(view: View, userId: number, hash: string): Effect[] {
 }
 
 /** Revokes all keys of a user. */
-export function endKeys(view: View, userId: number): Effect[] {
+export function endKeys(view: View, userId: UserId): Effect[] {
   return view.apiKeysOf(userId).map((key) => effects.remove("apiKeys", key.hash));
 }
 
 /** Replaces all keys of a user by a new one. */
-export function replaceKeys(view: View, userId: number, hash: string): Effect[] {
+export function replaceKeys(view: View, userId: UserId, hash: string): Effect[] {
   return [...endKeys(view, userId), effects.put("apiKeys", hash, newApiKey(view, userId, hash, "kept"))];
 }
 
 /** Revokes the keys of logins. Keys that were written down stay (D135). */
-export function endLoginKeys(view: View, userId: number): Effect[] {
+export function endLoginKeys(view: View, userId: UserId): Effect[] {
   return view
     .apiKeysOf(userId)
     .filter((key) => !key.isKept)

@@ -3,6 +3,7 @@
 import type { View } from "../../domain/view.ts";
 import type { AttachmentRecord } from "../../schemas/attachments.ts";
 import { uploadName } from "../../schemas/files.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import { command } from "../protocol/commands.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
@@ -25,7 +26,7 @@ export function chargeOf(size: number): number {
  * What a user's files count in the quota. A store from before quotas has no stored total, so it is summed up once, when the owner
  * next uploads a file.
  */
-export function usageOf(view: View, ownerId: number): number {
+export function usageOf(view: View, ownerId: UserId): number {
   const known = view.row("uploadUsage", ownerId)?.bytes;
   if (known !== undefined) return known;
   const limit = limits.attachments_listed_max;

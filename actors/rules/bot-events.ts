@@ -2,6 +2,7 @@
 
 import type { View } from "../../domain/view.ts";
 import type { BotField } from "../../schemas/bots.ts";
+import type { ChannelId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
@@ -29,7 +30,7 @@ export function botEvent(view: View, bot: UserRecord, change: BotChange, except:
 }
 
 /** After a channel was renamed: bot records contain the names of their default channels (OpenAPI, Bot). */
-export function defaultsRenamed(view: View, channelId: number): Effect[] {
+export function defaultsRenamed(view: View, channelId: ChannelId): Effect[] {
   const named = [...view.bots.all()].flatMap((id) => {
     const [bot, record] = [view.users.get(id), view.row("bots", id)];
     if (bot === undefined || record === undefined) return [];
@@ -47,7 +48,7 @@ export function defaultsRenamed(view: View, channelId: number): Effect[] {
  * After channels became visible or invisible to bot owners: their bots' records show or hide the channel names (S1).
  * Administrators, who see other users' bots, can see every channel.
  */
-export function visibleDefaults(view: View, channelIds: readonly number[], ownerIds: readonly number[]): Effect[] {
+export function visibleDefaults(view: View, channelIds: readonly ChannelId[], ownerIds: readonly number[]): Effect[] {
   const concerned = new Set(channelIds);
   const named = ownerIds.flatMap((ownerId) =>
     [...view.bots.ofOwner(ownerId)].flatMap((id) => {

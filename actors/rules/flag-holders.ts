@@ -7,14 +7,15 @@
 import { canReadChannelMessage, hasReceived } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
+import type { ChannelId, MessageId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type PersonalFlag, personalFlags } from "../../schemas/message-flags.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { flagEvents } from "./read-rows.ts";
 
 export interface HeldFlag {
-  readonly messageId: number;
-  readonly userId: number;
+  readonly messageId: MessageId;
+  readonly userId: UserId;
   readonly flag: PersonalFlag;
 }
 
@@ -40,7 +41,7 @@ const flagNames: ReadonlyMap<number, PersonalFlag> = new Map(
 );
 
 /** One range scan if the message ids are close together, as they almost always are; most messages have no flags. */
-export function flagsHeld(view: View, messageIds: readonly number[]): HeldFlag[] {
+export function flagsHeld(view: View, messageIds: readonly MessageId[]): HeldFlag[] {
   const wanted = new Set(messageIds);
   const between = (first: number, last: number, limit: number) =>
     view.keys("flagHolders", { start: [first], end: [last + 1], limit });
@@ -57,7 +58,7 @@ export function flagsHeld(view: View, messageIds: readonly number[]): HeldFlag[]
  * Ids of users who receive changes of channel messages only because they flagged one: not subscribed, or only since it
  * was posted, but able to read it. None in protected history, where the event would reveal other messages.
  */
-export function unsubscribedFlagHolders(view: View, channelId: number, held: readonly HeldFlag[]): number[] {
+export function unsubscribedFlagHolders(view: View, channelId: ChannelId, held: readonly HeldFlag[]): number[] {
   const channel = view.channels.get(channelId);
   if (channel === undefined || isProtected(channel)) return [];
   const outside = held.filter(({ userId, messageId }) => {
@@ -100,7 +101,7 @@ function receivesDeletion(
  */
 export function flagsOfDeleted(
   view: View,
-  channelId: number | null,
+  channelId: ChannelId | null,
   held: readonly HeldFlag[],
   also: readonly number[],
 ): Effect[] {
@@ -126,7 +127,7 @@ function endings(flags: readonly HeldFlag[]): Effect[] {
  * deletion and the removal of the flags: a user who subscribes to the new channel later sees the messages as moved, not
  * deleted.
  */
-export function flagsLost(view: View, messageIds: readonly number[], fromId: number, toId: number): Effect[] {
+export function flagsLost(view: View, messageIds: readonly MessageId[], fromId: number, toId: number): Effect[] {
   const [from, to] = [view.channels.get(fromId), view.channels.get(toId)];
   if (from === undefined || to === undefined || from.id === to.id) return [];
   const held = flagsHeld(view, messageIds);

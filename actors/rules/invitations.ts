@@ -5,6 +5,7 @@
 
 import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import type { InvitationRecord, InvitationState } from "../../schemas/invites.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
@@ -17,7 +18,7 @@ import { administratorsAnd } from "./user-events.ts";
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** Sent to administrators and the inviter, whose clients fetch the list again (public API). */
-export function invitesChanged(view: View, inviterId: number): Effect {
+export function invitesChanged(view: View, inviterId: UserId): Effect {
   return effects.emit("invites_changed", {}, { to: "users", ids: administratorsAnd(view, inviterId) });
 }
 
@@ -52,7 +53,7 @@ export function endEffects(
 }
 
 /** Records the invitations that a user sends, and deletes records older than a day. */
-export function sentEffects(view: View, userId: number, ids: readonly number[]): Effect[] {
+export function sentEffects(view: View, userId: UserId, ids: readonly number[]): Effect[] {
   const old = view.keys("invitationSends", {
     start: [userId],
     end: [userId, view.now - dayMs + 1],
@@ -64,7 +65,7 @@ export function sentEffects(view: View, userId: number, ids: readonly number[]):
   ];
 }
 
-export function refuseDailyLimit(view: View, userId: number, count: number): Refusal | null {
+export function refuseDailyLimit(view: View, userId: UserId, count: number): Refusal | null {
   const max = limits.invitations_per_user_per_day_max;
   const range = { start: [userId, view.now - dayMs + 1], end: [userId + 1], limit: max };
   return view.keys("invitationSends", range).length + count > max ? refuse.invitationLimitReached() : null;

@@ -7,6 +7,7 @@ import { attachmentBody, checkVisibility, linkedAttachment } from "../../domain/
 import type { View } from "../../domain/view.ts";
 import type { Answer } from "../../schemas/answer.ts";
 import type { AttachmentRecord } from "../../schemas/attachments.ts";
+import type { MessageId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
@@ -32,7 +33,7 @@ function linkableBy(
   return linkable;
 }
 
-function link(view: View, attachment: AttachmentRecord, messageId: number): Effect[] {
+function link(view: View, attachment: AttachmentRecord, messageId: MessageId): Effect[] {
   const { id, unclaimedSince } = attachment;
   return [
     effects.put("attachmentMessages", [id, messageId], {}),
@@ -46,7 +47,7 @@ function link(view: View, attachment: AttachmentRecord, messageId: number): Effe
 export function linkAttachments(
   view: View,
   writer: UserRecord,
-  messageId: number,
+  messageId: MessageId,
   paths: readonly string[],
 ): readonly Effect[] {
   if (paths.length === 0) return [];
@@ -63,7 +64,7 @@ interface Relinked {
 export function relinkAttachments(
   view: View,
   writer: UserRecord,
-  messageId: number,
+  messageId: MessageId,
   paths: readonly string[],
 ): Relinked {
   const before = linkedIds(view, messageId);
@@ -81,24 +82,24 @@ export function relinkAttachments(
   };
 }
 
-function detachedBody(view: View, writer: UserRecord, id: number, messageId: number): Answer[] {
+function detachedBody(view: View, writer: UserRecord, id: number, messageId: MessageId): Answer[] {
   const attachment = view.row("attachments", id);
   if (attachment === undefined || attachment.ownerId !== writer.id) return [];
   const links = view.keys("attachmentMessages", { start: [id], end: [id + 1], limit: 2 });
   return links.some(([, other]) => other !== messageId) ? [] : [attachmentBody(view, writer, attachment, messageId)];
 }
 
-function linkedIds(view: View, messageId: number): number[] {
+function linkedIds(view: View, messageId: MessageId): number[] {
   const range = { start: [messageId], end: [messageId + 1], limit: limits.attachments_per_message_max };
   return view.keys("messageAttachments", range).map(([, id]) => id);
 }
 
-function unlink(id: number, messageId: number): Effect[] {
+function unlink(id: number, messageId: MessageId): Effect[] {
   return [effects.remove("attachmentMessages", [id, messageId]), effects.remove("messageAttachments", [messageId, id])];
 }
 
 /** For deleted messages. */
-export function releaseAttachments(view: View, messageIds: readonly number[]): readonly Effect[] {
+export function releaseAttachments(view: View, messageIds: readonly MessageId[]): readonly Effect[] {
   const links = messageIds.flatMap((messageId) => linkedIds(view, messageId).map((id) => ({ id, messageId })));
   return [
     ...links.flatMap(({ id, messageId }) => unlink(id, messageId)),

@@ -4,6 +4,7 @@
  */
 
 import type { View } from "../../domain/view.ts";
+import type { MessageId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
 import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
@@ -68,13 +69,13 @@ function rowsOf(view: View, place: SourceConversation, messages: readonly Messag
   return all;
 }
 
-function ownRows(view: View, table: "messageEdits" | "reactions", messageId: number, limit: number): Effect[] {
+function ownRows(view: View, table: "messageEdits" | "reactions", messageId: MessageId, limit: number): Effect[] {
   const keys = view.keys(table, { start: [messageId], end: [messageId + 1], limit });
   return keys.map((key) => effects.remove(table, key));
 }
 
 /** One range scan if the message ids are close together, as they almost always are; most messages were never edited. */
-function editTest(view: View, messages: readonly MessageToDelete[]): (messageId: number) => boolean {
+function editTest(view: View, messages: readonly MessageToDelete[]): (messageId: MessageId) => boolean {
   const ids = messages.map(({ id }) => id);
   const limit = messages.length + limits.message_history_entries_max;
   const edits = view.keys("messageEdits", { start: [Math.min(...ids)], end: [Math.max(...ids) + 1], limit });
@@ -103,7 +104,7 @@ function deletionEvent(
   return effects.emit("delete_message", body, audience, sorted.length + 1);
 }
 
-function firstMessageSearch(view: View, place: SourceConversation, messageIds: readonly number[]): Effect[] {
+function firstMessageSearch(view: View, place: SourceConversation, messageIds: readonly MessageId[]): Effect[] {
   const first = view.channels.get(place.channelId ?? 0)?.firstMessageId ?? null;
   if (place.channelId === null || first === null || !messageIds.some((id) => id <= first)) return [];
   return [

@@ -9,6 +9,7 @@ import { LowestIds } from "../../domain/lowest-ids.ts";
 import { isAway, type MessageInConversation, mailReason } from "../../domain/mail-reasons.ts";
 import { topicHolders } from "../../domain/user-topics.ts";
 import type { View } from "../../domain/view.ts";
+import type { ChannelId, MessageId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
 import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
@@ -39,7 +40,7 @@ export function rememberMentioned(before: MessageRecord, after: MessageInConvers
 /** null: the message was deleted. */
 export function messageInConversation(
   view: View,
-  messageId: number,
+  messageId: MessageId,
 ): (MessageInConversation & { conversation: ConversationRecord }) | null {
   const message = view.row("messages", messageId);
   const conversation = message === undefined ? undefined : view.row("conversations", message.conversationId);
@@ -53,13 +54,13 @@ function participantsOf(view: View, { id, traits }: MessageRecord): readonly num
   return view.row("messageAlerts", id)?.participantIds ?? [];
 }
 
-function isMissed(placed: MessageInConversation, view: View, userId: number): boolean {
+function isMissed(placed: MessageInConversation, view: View, userId: UserId): boolean {
   const user = view.users.get(userId);
   return user !== undefined && isAway(view, userId) && mailReason(view, user, placed) !== null;
 }
 
 /** Starts or extends the user's batch. The email is due a fixed time after the first message (M8). */
-function missed(view: View, userId: number, messageId: number): Effect[] {
+function missed(view: View, userId: UserId, messageId: MessageId): Effect[] {
   const row = view.row("missedMessages", userId);
   if (row !== undefined && row.messageIds.length > 0) {
     const ids = [...row.messageIds.filter((id) => id !== messageId), messageId].sort((a, b) => a - b);
@@ -75,7 +76,7 @@ function missed(view: View, userId: number, messageId: number): Effect[] {
   return dueAgain(view, userId, begun, dueAt);
 }
 
-function batchingMs(view: View, userId: number): number {
+function batchingMs(view: View, userId: UserId): number {
   const user = view.users.get(userId) ?? { settings: {} };
   return userSetting(user, "email_notifications_batching_period_seconds") * 1000;
 }
@@ -87,7 +88,7 @@ interface Slice {
   readonly nextAfter: number | null;
 }
 
-function concerned(placed: MessageInConversation, view: View, afterUserId: number): Slice {
+function concerned(placed: MessageInConversation, view: View, afterUserId: UserId): Slice {
   const limit = limits.missed_users_per_command_max;
   const found = new LowestIds(limit + 1);
   const add = (ids: Iterable<number>) => {
@@ -130,7 +131,7 @@ function addMentioned(
  * Users who want emails about the channel, by their setting for it or their global setting. Iterates over the smaller
  * set.
  */
-function* emailSubscribers(view: View, channelId: number): Iterable<number> {
+function* emailSubscribers(view: View, channelId: ChannelId): Iterable<number> {
   const { everywhere } = view.emailSubscriptions;
   const subscribers = view.subscriptions.ofChannel(channelId);
   yield* view.emailSubscriptions.inChannel(channelId);

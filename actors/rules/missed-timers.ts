@@ -4,19 +4,20 @@
  */
 
 import type { View } from "../../domain/view.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MissedMessagesRecord } from "../../schemas/missed-messages.ts";
 import { command } from "../protocol/commands.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
 /** The row with a new due time, and a timer for it unless the current timer fires earlier and will check again. */
-export function dueAgain(view: View, userId: number, row: MissedMessagesRecord, dueAt: number): Effect[] {
+export function dueAgain(view: View, userId: UserId, row: MissedMessagesRecord, dueAt: number): Effect[] {
   const firesBefore = row.timerDueAt > view.now && row.timerDueAt <= dueAt;
   if (firesBefore) return [effects.put("missedMessages", userId, { ...row, dueAt })];
   return [effects.put("missedMessages", userId, { ...row, dueAt, timerDueAt: dueAt }), setTimer(userId, dueAt)];
 }
 
-export function setTimer(userId: number, at: number): Effect {
+export function setTimer(userId: UserId, at: number): Effect {
   return effects.schedule(at, command({ actor: "user", id: userId }, "missed-messages.due", { at }, null));
 }
 

@@ -10,6 +10,7 @@ import { LowestIds } from "../../domain/lowest-ids.ts";
 import { canReadChannelMessage } from "../../domain/permissions.ts";
 import { type ConversationRef, ReadState } from "../../domain/read-state.ts";
 import type { View } from "../../domain/view.ts";
+import type { ChannelId, ConversationId, MessageId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { BecomesRead } from "../../schemas/message-changes.ts";
 import { messageTraits } from "../../schemas/message-traits.ts";
@@ -20,7 +21,7 @@ import { flagEvents, nextMark, noteMarks, putWatermark, takeMark } from "./read-
 
 interface ConversationInChannel {
   readonly id: number;
-  readonly channelId: number;
+  readonly channelId: ChannelId;
 }
 
 interface MoveRoute {
@@ -36,7 +37,7 @@ export interface MovedMessages extends MoveRoute {
   /** No message of the move has a higher id. */
   readonly upToId: number;
   /** Users up to this id are done. */
-  readonly afterUserId: number;
+  readonly afterUserId: UserId;
   /** What their slices left to be announced when the messages move. */
   readonly becomesRead?: readonly BecomesRead[];
 }
@@ -63,14 +64,14 @@ function concernedCount(view: View, { from, to }: MoveRoute, most: number): numb
   return [from.id, to.id].reduce((sum, id) => sum + watermarkHolders(view, id, 0, most).length, 0);
 }
 
-function watermarkHolders(view: View, conversationId: number, afterUserId: number, limit: number): number[] {
+function watermarkHolders(view: View, conversationId: ConversationId, afterUserId: UserId, limit: number): number[] {
   const kind = watermarkKinds.conversation;
   const range = { start: [kind, conversationId, afterUserId + 1], end: [kind, conversationId + 1], limit };
   return view.keys("readWatermarks", range).map(([, , userId]) => userId);
 }
 
 /** The next affected users, ascending. */
-function concerned(view: View, { from, to }: MoveRoute, afterUserId: number, limit: number): number[] {
+function concerned(view: View, { from, to }: MoveRoute, afterUserId: UserId, limit: number): number[] {
   const lowest = new LowestIds(limit);
   const all =
     from.channelId === to.channelId
@@ -120,13 +121,13 @@ export function transferReadState(view: View, moved: MovedMessages): Transferred
 
 /** Groups users by the messages that become read for them: thousands of users share one event. */
 class UsersByMessages {
-  readonly #groups = new Map<string, { readonly messageIds: readonly number[]; readonly userIds: number[] }>();
+  readonly #groups = new Map<string, { readonly messageIds: readonly MessageId[]; readonly userIds: UserId[] }>();
 
   constructor(groups: readonly BecomesRead[]) {
     for (const { messageIds, userIds } of groups) this.add(messageIds, userIds);
   }
 
-  add(messageIds: readonly number[], userIds: readonly number[]): void {
+  add(messageIds: readonly MessageId[], userIds: readonly UserId[]): void {
     if (messageIds.length === 0) return;
     const name = messageIds.join();
     const group = this.#groups.get(name);
@@ -160,7 +161,7 @@ interface Slice {
   readonly later: UsersByMessages;
 }
 
-function transferFor(view: View, userId: number, moved: MovedMessages, slice: Slice): void {
+function transferFor(view: View, userId: UserId, moved: MovedMessages, slice: Slice): void {
   const { from, to, pairs, isAhead, rows } = slice;
   const watermark = copiedWatermark(view, userId, moved);
   const was = new ReadState(view, userId);
@@ -215,7 +216,7 @@ function ascending(ids: readonly number[]): readonly number[] {
  * Whether the user may read a message in the target. In protected history, only messages that they received in that
  * channel.
  */
-function visibilityOf(view: View, userId: number, { channelId }: ConversationRef): (messageId: number) => boolean {
+function visibilityOf(view: View, userId: UserId, { channelId }: ConversationRef): (messageId: MessageId) => boolean {
   const user = view.users.get(userId);
   const channel = view.channels.get(channelId ?? 0);
   if (user === undefined || channel === undefined) return () => false;
@@ -226,7 +227,7 @@ function visibilityOf(view: View, userId: number, { channelId }: ConversationRef
 /** In a topic created by the move, a copy of the source topic's watermark replaces all single rows. */
 function copiedWatermark(
   view: View,
-  userId: number,
+  userId: UserId,
   { from, to, isNew, upToId }: MovedMessages,
 ): ReadWatermarkRecord | null {
   if (!isNew || from.channelId !== to.channelId) return null;

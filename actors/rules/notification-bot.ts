@@ -2,6 +2,7 @@
 
 import { parseContent } from "../../domain/markdown/render.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import type { MessagePost } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { type Address, type Command, command } from "../protocol/commands.ts";
@@ -15,12 +16,12 @@ export function botMessage(channel: ChannelRecord, topic: string, content: strin
   return botPost({ actor: "topic", channelId: channel.id, topic: place }, content, more);
 }
 
-export function botDirectMessage(userId: number, content: string, more: BotPostOptions = {}): Command<"message.post"> {
+export function botDirectMessage(userId: UserId, content: string, more: BotPostOptions = {}): Command<"message.post"> {
   return botPost(botConversation(userId), content, more);
 }
 
 /** The address of its direct conversation with a user. */
-export function botConversation(userId: number): Address {
+export function botConversation(userId: UserId): Address {
   return { actor: "direct", userIds: [notificationBotId, userId].sort((a, b) => a - b) };
 }
 

@@ -8,10 +8,11 @@ import { hasContentAccess, hasRealmPermission, isGuest, realmGroupId } from "../
 import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import type { ConversationRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 
-export function checkDirectRecipients(view: View, sender: UserRecord, userIds: readonly number[]): Refusal | null {
+export function checkDirectRecipients(view: View, sender: UserRecord, userIds: readonly UserId[]): Refusal | null {
   for (const id of userIds) {
     if (view.users.get(id) === undefined) return refuse.badRequest(`Invalid user ID ${id}`);
   }
@@ -36,7 +37,7 @@ export function checkDirectRecipients(view: View, sender: UserRecord, userIds: r
 }
 
 /** Whether any of the users is invisible to the viewer. */
-export function hasHiddenUsers(view: View, viewer: UserRecord, userIds: readonly number[]): boolean {
+export function hasHiddenUsers(view: View, viewer: UserRecord, userIds: readonly UserId[]): boolean {
   return userIds.some((id) => {
     const user = view.users.get(id);
     return user !== undefined && !canAccessUser(view, viewer, user);
@@ -58,7 +59,7 @@ export function checkInitiator(context: Conversation, view: View, sender: UserRe
 }
 
 /** Conversations with bots or with oneself require no permission. */
-function isBetweenPeople(view: View, sender: UserRecord, userIds: readonly number[]): boolean {
+function isBetweenPeople(view: View, sender: UserRecord, userIds: readonly UserId[]): boolean {
   if (sender.botType !== null) return false;
   return userIds.some((id) => id !== sender.id && view.users.get(id)?.botType === null);
 }

@@ -5,6 +5,7 @@
  */
 
 import type { View } from "../../domain/view.ts";
+import type { ChannelId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ReadAnnouncement } from "../../schemas/read-state.ts";
 import type { RowOf } from "../../schemas/records.ts";
@@ -13,26 +14,26 @@ import { type Effect, effects } from "../protocol/effects.ts";
 import { nextMark, takeMark } from "./read-rows.ts";
 
 /** Starts in a later turn. */
-export function announceLater(view: View, userId: number, announcement: ReadAnnouncement, afterMs = 0): Effect[] {
+export function announceLater(view: View, userId: UserId, announcement: ReadAnnouncement, afterMs = 0): Effect[] {
   return [begun(view, userId, announcement), effects.schedule(view.now + afterMs, announcing(userId, announcement))];
 }
 
 /** Starts in the same turn if its budget permits. */
-export function announceNow(view: View, userId: number, announcement: ReadAnnouncement): Effect[] {
+export function announceNow(view: View, userId: UserId, announcement: ReadAnnouncement): Effect[] {
   return [begun(view, userId, announcement), effects.send(announcing(userId, announcement))];
 }
 
-export function announcing(userId: number, announcement: ReadAnnouncement): Command {
+export function announcing(userId: UserId, announcement: ReadAnnouncement): Command {
   return command({ actor: "user", id: userId }, "read-state.announce", announcement, null);
 }
 
 /** The start time is kept from slice to slice. */
-export function begun(view: View, userId: number, announcement: ReadAnnouncement): Effect {
+export function begun(view: View, userId: UserId, announcement: ReadAnnouncement): Effect {
   const key = announcementKey(userId, announcement);
   return effects.put("readAnnouncements", key, view.row("readAnnouncements", key) ?? { startedAt: view.now });
 }
 
-export function announcementKey(userId: number, { place, at }: ReadAnnouncement) {
+export function announcementKey(userId: UserId, { place, at }: ReadAnnouncement) {
   return [place.channelId, userId, at] as const;
 }
 
@@ -41,7 +42,7 @@ export function announcementKey(userId: number, { place, at }: ReadAnnouncement)
  * was read before the mark, so no conversation's watermark may be raised over these messages meanwhile. The channel's
  * may: the announcement has its former one.
  */
-export function isToBeAnnounced(view: View, userId: number, channelId: number): boolean {
+export function isToBeAnnounced(view: View, userId: UserId, channelId: ChannelId): boolean {
   const limit = limits.read_announcements_examined_max;
   const range = { start: [channelId, userId], end: [channelId, userId + 1], limit };
   return view.rows("readAnnouncements", range).some(({ row }) => !isGivenUp(view, row));
@@ -50,8 +51,8 @@ export function isToBeAnnounced(view: View, userId: number, channelId: number): 
 /** Records messages that leave a conversation if an announcement about it is still pending. */
 export function noteDepartures(
   view: View,
-  from: { readonly id: number; readonly channelId: number },
-  messages: readonly { readonly id: number; readonly senderId: number; readonly traits: number }[],
+  from: { readonly id: number; readonly channelId: ChannelId },
+  messages: readonly { readonly id: number; readonly senderId: UserId; readonly traits: number }[],
 ): Effect[] {
   const limit = limits.read_announcements_examined_max;
   const range = { start: [from.channelId], end: [from.channelId + 1], limit };

@@ -4,6 +4,7 @@
 
 import { ReadState } from "../../domain/read-state.ts";
 import type { View } from "../../domain/view.ts";
+import type { ChannelId, MessageId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ReadAnnouncement, ReadScope, WatermarkScope } from "../../schemas/read-state.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
@@ -12,7 +13,7 @@ import { type Candidate, hasMany, messageIn, newestIn, rowsIn } from "./read-pla
 import { flagEvents, nextMark, takeMark } from "./read-rows.ts";
 
 /** Exceptions for single messages that have become redundant. */
-export function redundantExceptions(state: ReadState, userId: number, messageIds: readonly number[]): Effect[] {
+export function redundantExceptions(state: ReadState, userId: UserId, messageIds: readonly MessageId[]): Effect[] {
   return messageIds.flatMap((messageId) =>
     state.exception(messageId) === undefined ? [] : [effects.remove("readExceptions", [userId, messageId])],
   );
@@ -31,7 +32,7 @@ export function watermarksOf(state: ReadState, { channelId, conversationId }: Re
 /** Ids of the unread messages in a place, ascending; null: too many to examine while the request waits. */
 export function unreadUpToLimit(
   view: View,
-  userId: number,
+  userId: UserId,
   state: ReadState,
   place: ReadScope,
   start: number,
@@ -49,7 +50,7 @@ export function unreadUpToLimit(
  * Messages that become read by unsubscribing are announced to the user, even if they subscribe again before the last
  * slice.
  */
-export function leaveRead(view: View, userId: number, channelId: number): Effect[] {
+export function leaveRead(view: View, userId: UserId, channelId: ChannelId): Effect[] {
   const place = { channelId, conversationId: null };
   const state = new ReadState(view, userId);
   const start = state.watermarkOf(place);

@@ -2,6 +2,7 @@
 
 import type { ConversationRef } from "../../domain/read-state.ts";
 import type { View } from "../../domain/view.ts";
+import type { MessageId } from "../../schemas/ids.ts";
 import type { ReadScope, Seen } from "../../schemas/read-state.ts";
 
 /** The index that lists the messages of a place by id. */
@@ -31,7 +32,7 @@ export interface Candidate {
 }
 
 /** Returns the message if it is in the place. */
-export function messageIn(view: View, place: ReadScope, messageId: number): Candidate | null {
+export function messageIn(view: View, place: ReadScope, messageId: MessageId): Candidate | null {
   const seen = view.row("messages", messageId);
   const conversation = seen === undefined ? undefined : view.row("conversations", seen.conversationId);
   if (seen === undefined || conversation === undefined || conversation.channelId !== place.channelId) return null;

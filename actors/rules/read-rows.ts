@@ -2,6 +2,7 @@
 
 import { nothingMarked } from "../../domain/read-state.ts";
 import type { View } from "../../domain/view.ts";
+import type { ChannelId, MessageId, UserId } from "../../schemas/ids.ts";
 import type { ChangeableFlag } from "../../schemas/message-flags.ts";
 import {
   type ReadStateRecord,
@@ -14,7 +15,7 @@ import { type Effect, effects } from "../protocol/effects.ts";
 /** Updates the user's summary after changes up to message `newest`; nothing if it is unchanged. */
 export function noteMarks(
   view: View,
-  userId: number,
+  userId: UserId,
   { newest, ...change }: { readonly newest: number } & Partial<Omit<ReadStateRecord, "newest">>,
 ): Effect[] {
   const before = view.row("readStates", userId) ?? nothingMarked;
@@ -26,7 +27,7 @@ export function noteMarks(
 export function putWatermark(
   kind: WatermarkKind,
   placeId: number,
-  userId: number,
+  userId: UserId,
   watermark: ReadWatermarkRecord,
 ): Effect {
   return effects.put("readWatermarks", [watermarkKinds[kind], placeId, userId], watermark);
@@ -45,7 +46,7 @@ export function takeMark(view: View): Effect {
 }
 
 /** Marks one new message as read. */
-export function readAtOnce(view: View, userId: number, messageId: number): Effect[] {
+export function readAtOnce(view: View, userId: UserId, messageId: MessageId): Effect[] {
   return [
     takeMark(view),
     effects.put("readExceptions", [userId, messageId], { isRead: true, at: nextMark(view) }),
@@ -56,7 +57,7 @@ export function readAtOnce(view: View, userId: number, messageId: number): Effec
 /**
  * Marks everything posted in the channel so far as read, for a user who subscribes again (architecture, Read state).
  */
-export function readBeforeJoining(view: View, userId: number, channelId: number): Effect[] {
+export function readBeforeJoining(view: View, userId: UserId, channelId: ChannelId): Effect[] {
   const upTo = view.counter("message");
   return [
     takeMark(view),
@@ -70,7 +71,7 @@ export function readBeforeJoining(view: View, userId: number, channelId: number)
  * ascending and at most `event_ids_per_piece_max`; none: no event.
  */
 export function flagEvents(
-  userId: number | readonly number[],
+  userId: UserId | readonly number[],
   op: "add" | "remove",
   flag: ChangeableFlag,
   ids: readonly number[],

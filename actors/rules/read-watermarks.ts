@@ -5,6 +5,7 @@
 
 import { ReadState } from "../../domain/read-state.ts";
 import type { View } from "../../domain/view.ts";
+import type { ChannelId, MessageId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ConversationRecord } from "../../schemas/messages.ts";
 import type { ReadWatermarkRecord } from "../../schemas/read-state.ts";
@@ -18,7 +19,7 @@ const advance_min = 20;
 /** Raises a channel's watermark over the read messages above it. The walk is bounded; later marks continue it. */
 export function advancedWatermark(
   view: View,
-  channelId: number,
+  channelId: ChannelId,
   state: ReadState,
   limit: number = limits.read_rows_inline_max,
 ): ChannelWatermark | null {
@@ -44,7 +45,7 @@ const page_min = 8;
 const pageGrowth = 8;
 
 export interface ChannelWatermark {
-  readonly channelId: number;
+  readonly channelId: ChannelId;
   readonly watermark: ReadWatermarkRecord;
 }
 
@@ -96,8 +97,8 @@ const none: ReadonlySet<number> = new Set();
  */
 export function followOwnPosts(
   view: View,
-  userId: number,
-  { messageId, conversation }: { readonly messageId: number; readonly conversation: ConversationRecord },
+  userId: UserId,
+  { messageId, conversation }: { readonly messageId: MessageId; readonly conversation: ConversationRecord },
 ): Effect[] {
   if (!isRaiseDue(messageId)) return [];
   const state = new ReadState(view, userId);
@@ -117,6 +118,6 @@ export function followOwnPosts(
 }
 
 /** Pseudo-random by message id, so that users who post alternately have the same chance. */
-function isRaiseDue(messageId: number): boolean {
+function isRaiseDue(messageId: MessageId): boolean {
   return Math.imul(messageId, 0x9e3779b1) >>> 0 < 2 ** 32 / limits.own_posts_per_watermark;
 }

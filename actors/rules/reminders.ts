@@ -10,6 +10,7 @@ import { reminderBody } from "../../domain/reminders.ts";
 import { codePoints, truncate } from "../../domain/text.ts";
 import type { View } from "../../domain/view.ts";
 import type { StoredBody } from "../../schemas/events.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MessageRecord } from "../../schemas/messages.ts";
 import type { ReminderRecord } from "../../schemas/reminders.ts";
@@ -37,7 +38,7 @@ export function reminderText(view: View, person: UserRecord, { messageId, note }
   return head + quote(quotable(view, person, message), limits.message_code_points_max - codePoints(head));
 }
 
-export function remindersEvent(userId: number, body: StoredBody<"reminders">): Effect {
+export function remindersEvent(userId: UserId, body: StoredBody<"reminders">): Effect {
   return effects.emit("reminders", body, { to: "users", ids: [userId] });
 }
 

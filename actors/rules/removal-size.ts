@@ -4,6 +4,7 @@
  */
 
 import type { View } from "../../domain/view.ts";
+import type { MessageId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait, type MessageTrait } from "../../schemas/message-traits.ts";
 import type { MessageToDelete } from "./message-removal.ts";
@@ -50,7 +51,7 @@ export function withinRows<T extends MessageToDelete>(
   return { fitting: messages, rows };
 }
 
-type Count = (messageId: number, limit: number) => number;
+type Count = (messageId: MessageId, limit: number) => number;
 
 /** @returns the number of rows, possibly cut off once it exceeds `rowsLeft` */
 function rowsOf({ id, traits }: MessageToDelete, counts: ReadonlyMap<OwnTable, Count>, rowsLeft: number): number {

@@ -3,6 +3,7 @@
 import { scheduledMessageBody } from "../../domain/scheduled-messages.ts";
 import type { View } from "../../domain/view.ts";
 import type { StoredBody } from "../../schemas/events.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import type { ParsedContent } from "../../schemas/parsed-content.ts";
 import type { ScheduledMessageRecord } from "../../schemas/scheduled-messages.ts";
 import { type Address, type Command, command } from "../protocol/commands.ts";
@@ -39,7 +40,7 @@ export function failed(row: ScheduledMessageRecord): ScheduledMessageRecord {
   return { ...row, timer: null };
 }
 
-export function scheduledMessagesEvent(userId: number, body: StoredBody<"scheduled_messages">): Effect {
+export function scheduledMessagesEvent(userId: UserId, body: StoredBody<"scheduled_messages">): Effect {
   return effects.emit("scheduled_messages", body, { to: "users", ids: [userId] });
 }
 

@@ -1,6 +1,7 @@
 /** Rows of sessions: when they end, and what ends with them (D256). */
 
 import type { View } from "../../domain/view.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { SessionRecord } from "../../schemas/sessions.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
@@ -11,7 +12,7 @@ export function endSession(session: SessionRecord): Effect[] {
 }
 
 /** @param except the hash of a session that goes on; null: all of them end */
-export function endSessionsOf(view: View, userId: number, except: string | null): Effect[] {
+export function endSessionsOf(view: View, userId: UserId, except: string | null): Effect[] {
   return view
     .sessionsOf(userId)
     .filter(({ hash }) => hash !== except)
@@ -19,7 +20,7 @@ export function endSessionsOf(view: View, userId: number, except: string | null)
 }
 
 /** The sessions that must end before the user gets another one: those that were not used for longest. */
-export function surplusSessions(view: View, userId: number): readonly SessionRecord[] {
+export function surplusSessions(view: View, userId: UserId): readonly SessionRecord[] {
   const own = [...view.sessionsOf(userId)].sort((a, b) => a.lastUsedAt - b.lastUsedAt || a.id - b.id);
   return own.slice(0, Math.max(0, own.length - limits.sessions_per_user_max + 1));
 }

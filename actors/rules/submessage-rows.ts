@@ -2,6 +2,7 @@
 
 import type { View } from "../../domain/view.ts";
 import { widgetOf } from "../../domain/widgets.ts";
+import type { MessageId, UserId } from "../../schemas/ids.ts";
 import { parseJson } from "../../schemas/json.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { SubmessageRecord, WidgetRecord } from "../../schemas/submessages.ts";
@@ -10,7 +11,7 @@ import { type Effect, effects } from "../protocol/effects.ts";
 /** Adds a submessage and updates the widget's row. */
 export function submessageRows(
   view: View,
-  messageId: number,
+  messageId: MessageId,
   widget: WidgetRecord | undefined,
   row: SubmessageRecord,
 ): readonly Effect[] {
@@ -36,7 +37,7 @@ function widgetTypeOf({ msgType, content }: SubmessageRecord): string | null {
 /** The rows of the widget that a new message creates; none if it is not a widget. */
 export function widgetRows(
   view: View,
-  message: { readonly id: number; readonly senderId: number; readonly content: string },
+  message: { readonly id: number; readonly senderId: UserId; readonly content: string },
   given?: string,
 ) {
   const widget = given === undefined ? widgetOf(message.content) : null;
@@ -46,7 +47,7 @@ export function widgetRows(
 }
 
 /** Removes a deleted message's submessages and widget. */
-export function submessagesOfDeleted(view: View, messageId: number): Effect[] {
+export function submessagesOfDeleted(view: View, messageId: MessageId): Effect[] {
   const range = { start: [messageId], end: [messageId + 1], limit: limits.submessages_per_message_max };
   return [
     effects.remove("widgets", messageId),

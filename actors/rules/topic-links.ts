@@ -2,12 +2,14 @@
  * Links to topics and messages in texts of the notification bot. Names may contain any characters and must not be
  * interpreted as markup.
  */
+
 import { encodeHash } from "../../domain/markdown/resolve.ts";
 import { emptyTopicName } from "../../domain/topics.ts";
 import type { View } from "../../domain/view.ts";
+import type { ChannelId, MessageId } from "../../schemas/ids.ts";
 
 interface TopicAddress {
-  readonly channelId: number;
+  readonly channelId: ChannelId;
   readonly topic: string;
 }
 
@@ -23,7 +25,7 @@ export function topicLink(view: View, place: TopicAddress): string {
 }
 
 /** A link to one message, with its channel and topic as the text. */
-export function messageLink(view: View, place: TopicAddress, messageId: number): string {
+export function messageLink(view: View, place: TopicAddress, messageId: MessageId): string {
   return `[${placeName(view, place)}](${narrowPath(view, place)}/near/${messageId})`;
 }
 

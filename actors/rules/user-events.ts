@@ -3,6 +3,7 @@
 import { addressVisibility } from "../../domain/people.ts";
 import { isAdministrator } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
@@ -25,7 +26,7 @@ export function avatarEvent(user: UserRecord): Effect {
 }
 
 /** Ids of the active administrators, and of one more user. */
-export function administratorsAnd(view: View, userId: number | null): number[] {
+export function administratorsAnd(view: View, userId: UserId | null): number[] {
   const ids = new Set(userId === null ? [] : [userId]);
   for (const user of view.users.all()) if (user.isActive && isAdministrator(user)) ids.add(user.id);
   return [...ids].sort((a, b) => a - b);

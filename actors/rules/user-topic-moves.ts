@@ -10,6 +10,7 @@ import { canSeeTopic, conversationsNamed } from "../../domain/topic-visibility.t
 import { mergedPolicy, topicHolders, visibilityPolicy } from "../../domain/user-topics.ts";
 import type { View } from "../../domain/view.ts";
 import { fold } from "../../schemas/fold.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type TopicEnd, type TopicMove, type TopicPolicy, topicPolicies } from "../../schemas/user-topics.ts";
 import { command } from "../protocol/commands.ts";
@@ -81,13 +82,13 @@ export function endSlice(view: View, end: TopicEnd): Effect[] {
 interface Changes {
   readonly rows: Effect[];
   /** By topic, in the spelling that clients know: the users whose policy is reset. */
-  readonly left: Map<string, { readonly place: TopicAddress; readonly userIds: number[] }>;
+  readonly left: Map<string, { readonly place: TopicAddress; readonly userIds: UserId[] }>;
   /** By policy: the users whose policy for the target changes to it. */
   readonly reached: Map<TopicPolicy, number[]>;
   readonly muting: Set<number>;
 }
 
-function movePolicies(view: View, { from, to, isMerge, phase }: TopicMove, userIds: readonly number[]): Effect[] {
+function movePolicies(view: View, { from, to, isMerge, phase }: TopicMove, userIds: readonly UserId[]): Effect[] {
   const changes: Changes = { rows: [], left: new Map(), reached: new Map(), muting: new Set() };
   const [source, target] = [view.channels.get(from.channelId), view.channels.get(to.channelId)];
   if (source === undefined || target === undefined) return [];
@@ -115,7 +116,7 @@ function movePolicies(view: View, { from, to, isMerge, phase }: TopicMove, userI
 function leave(
   view: View,
   { rows, left, muting }: Changes,
-  { userId, place, policy }: { userId: number; place: TopicAddress; policy: TopicPolicy },
+  { userId, place, policy }: { userId: UserId; place: TopicAddress; policy: TopicPolicy },
 ): void {
   rows.push(...topicPolicyRows(view, userId, place, topicPolicies.none));
   forget(left, userId, { ...place, topic: knownSpelling(view, userId, place) });
@@ -125,7 +126,7 @@ function leave(
 function reach(
   view: View,
   { rows, left, reached, muting }: Changes,
-  { userId, place, policy, before }: { userId: number; place: TopicAddress; policy: TopicPolicy; before: TopicPolicy },
+  { userId, place, policy, before }: { userId: UserId; place: TopicAddress; policy: TopicPolicy; before: TopicPolicy },
 ): void {
   rows.push(...topicPolicyRows(view, userId, place, policy));
   const others = reached.get(policy);
@@ -138,11 +139,11 @@ function reach(
   if (policy === topicPolicies.muted || before === topicPolicies.muted) muting.add(userId);
 }
 
-function knownSpelling(view: View, userId: number, { channelId, topic }: TopicAddress): string {
+function knownSpelling(view: View, userId: UserId, { channelId, topic }: TopicAddress): string {
   return view.row("userTopics", [userId, channelId, fold(topic)])?.topic ?? topic;
 }
 
-function forget(left: Changes["left"], userId: number, place: TopicAddress): void {
+function forget(left: Changes["left"], userId: UserId, place: TopicAddress): void {
   const key = `${place.channelId}:${place.topic}`;
   const others = left.get(key);
   if (others === undefined) left.set(key, { place, userIds: [userId] });

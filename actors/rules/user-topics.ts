@@ -7,17 +7,18 @@
 import { seconds } from "../../domain/presence.ts";
 import type { View } from "../../domain/view.ts";
 import { fold } from "../../schemas/fold.ts";
+import type { ChannelId, UserId } from "../../schemas/ids.ts";
 import { type TopicPolicy, topicPolicies } from "../../schemas/user-topics.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
 /** A topic in a channel, in any spelling. */
 export interface TopicAddress {
-  readonly channelId: number;
+  readonly channelId: ChannelId;
   readonly topic: string;
 }
 
 /** Rows and events of a user's new policy; none if it is unchanged. The caller has checked `hasTopicRoom` (S3) */
-export function topicPolicyEffects(view: View, userId: number, place: TopicAddress, policy: TopicPolicy): Effect[] {
+export function topicPolicyEffects(view: View, userId: UserId, place: TopicAddress, policy: TopicPolicy): Effect[] {
   const before = view.row("userTopics", [userId, place.channelId, fold(place.topic)]);
   const beforePolicy = before?.visibilityPolicy ?? topicPolicies.none;
   if (beforePolicy === policy) return [];
@@ -32,7 +33,7 @@ export function topicPolicyEffects(view: View, userId: number, place: TopicAddre
 }
 
 /** The two rows of a policy, or their removal. */
-export function topicPolicyRows(view: View, userId: number, { channelId, topic }: TopicAddress, policy: TopicPolicy) {
+export function topicPolicyRows(view: View, userId: UserId, { channelId, topic }: TopicAddress, policy: TopicPolicy) {
   const folded = fold(topic);
   if (policy === topicPolicies.none) {
     return [
@@ -47,7 +48,7 @@ export function topicPolicyRows(view: View, userId: number, { channelId, topic }
 }
 
 export interface PolicyChange {
-  readonly userIds: readonly number[];
+  readonly userIds: readonly UserId[];
   readonly place: TopicAddress;
   readonly policy: TopicPolicy;
 }
@@ -64,6 +65,6 @@ export function userTopicEvent(view: View, { userIds, place, policy }: PolicyCha
 }
 
 /** For older clients: the whole list, read on delivery. */
-export function mutedTopicsEvent(userIds: readonly number[]): Effect {
+export function mutedTopicsEvent(userIds: readonly UserId[]): Effect {
   return effects.emit("muted_topics", {}, { to: "users", ids: userIds });
 }

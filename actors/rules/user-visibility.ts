@@ -8,6 +8,7 @@
 import { canAccessUser, canAccessUserWithout, sharesConversation, visibleUsers } from "../../domain/people.ts";
 import { canAccessAllUsers, isGuest, realmGroupId } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
+import type { ChannelId, ConversationId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
@@ -16,7 +17,7 @@ import { type Effect, effects } from "../protocol/effects.ts";
 export interface MembershipDelta {
   readonly userIds: ReadonlySet<number>;
   readonly channelIds: ReadonlySet<number>;
-  readonly isInAfter: (userId: number, channelId: number) => boolean;
+  readonly isInAfter: (userId: UserId, channelId: ChannelId) => boolean;
 }
 
 /** Returns nothing if all users are visible to everybody, which is cheap to check. */
@@ -75,7 +76,7 @@ function guestEffects(
 }
 
 function sharesAfter(view: View, delta: MembershipDelta, guestId: number, otherId: number): boolean {
-  const isIn = (userId: number, channelId: number) =>
+  const isIn = (userId: UserId, channelId: ChannelId) =>
     delta.userIds.has(userId) && delta.channelIds.has(channelId)
       ? delta.isInAfter(userId, channelId)
       : view.subscriptions.isSubscribed(userId, channelId);
@@ -100,7 +101,7 @@ function appearance(guestId: number, ids: readonly number[]): Effect[] {
 }
 
 /** The first message of a direct conversation makes its participants visible to the guests among them. */
-export function conversationVisibility(view: View, userIds: readonly number[]): Effect[] {
+export function conversationVisibility(view: View, userIds: readonly UserId[]): Effect[] {
   if (!isRestricted(view)) return [];
   return userIds.flatMap((id) => {
     const guest = restrictedGuest(view, id);
@@ -151,7 +152,11 @@ function gone(guest: UserRecord, user: UserRecord): Effect {
  * Events when the last message of a direct conversation was deleted: guests among its participants may no longer see
  * the others.
  */
-export function endedConversationVisibility(view: View, userIds: readonly number[], conversationId: number): Effect[] {
+export function endedConversationVisibility(
+  view: View,
+  userIds: readonly UserId[],
+  conversationId: ConversationId,
+): Effect[] {
   if (!isRestricted(view)) return [];
   return userIds.flatMap((id) => {
     const guest = restrictedGuest(view, id);
@@ -165,6 +170,6 @@ export function endedConversationVisibility(view: View, userIds: readonly number
 }
 
 /** Closes all queues of a user; the clients receive an error and register again. */
-export function endQueues(view: View, userId: number): Effect[] {
+export function endQueues(view: View, userId: UserId): Effect[] {
   return [...view.queuesOf(userId)].map((id) => effects.remove("queues", id));
 }

@@ -1,12 +1,13 @@
 /** Notifies the owner of an outgoing webhook bot that deliveries fail, at most once per `webhook_report_pause_ms`. */
 
 import type { View } from "../../domain/view.ts";
+import type { MessageId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { botDirectMessage, silentMention } from "./notification-bot.ts";
 
 /** @param reason Markdown */
-export function reportFailureToOwner(view: View, botId: number, messageId: number, reason: string): Effect[] {
+export function reportFailureToOwner(view: View, botId: UserId, messageId: MessageId, reason: string): Effect[] {
   const bot = view.users.get(botId);
   const owner = view.users.get(bot?.botOwnerId ?? 0);
   if (bot === undefined || owner?.isActive !== true) return [];

@@ -1,10 +1,12 @@
 /** The request and the batches of a topic deletion (spec 4.13; D29, D30; behaviour 7). */
+
 import { openChannel } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
 import type { Answer } from "../../schemas/answer.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { isRefusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
+import type { ConversationId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { type Address, addressAs, type Command, command, type Params } from "../protocol/commands.ts";
@@ -21,7 +23,7 @@ export interface Waiter {
 
 export interface TopicDeletionContext {
   /** null: nothing is to be deleted. */
-  readonly conversationId: number | null;
+  readonly conversationId: ConversationId | null;
   /** Messages up to this id are deleted; a later post keeps the topic (D29). */
   readonly highWaterId: number;
   /** The next batch starts here, so that it does not search where everything has been deleted. */
@@ -31,7 +33,7 @@ export interface TopicDeletionContext {
    * version 1.
    */
   readonly newestId: number;
-  readonly actingUserId: number;
+  readonly actingUserId: UserId;
   /** Waiting requests, valid only during this `boot` of the realm. */
   readonly waiters: readonly Waiter[];
   readonly boot: number;
@@ -166,7 +168,7 @@ export function expireWaiters(
 /**
  * The topic was renamed meanwhile. Messages that leave a topic during its deletion survive, and the old name is empty.
  */
-function hasAnotherName(view: View, { channelId, topic }: Target, conversationId: number): boolean {
+function hasAnotherName(view: View, { channelId, topic }: Target, conversationId: ConversationId): boolean {
   const named = view.row("conversations", conversationId);
   return named !== undefined && (named.channelId !== channelId || fold(named.topic) !== fold(topic));
 }
@@ -207,7 +209,12 @@ export function abandonDeletion(
 }
 
 /** The newest messages up to the high-water id, newest first. */
-function newestMessages(view: View, conversationId: number, highWaterId: number, limit: number): MessageToDelete[] {
+function newestMessages(
+  view: View,
+  conversationId: ConversationId,
+  highWaterId: number,
+  limit: number,
+): MessageToDelete[] {
   const rows = view.rows("conversationMessages", {
     start: [conversationId, highWaterId],
     end: [conversationId],

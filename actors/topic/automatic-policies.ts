@@ -9,6 +9,7 @@ import { canReadChannelMessage } from "../../domain/permissions.ts";
 import { visibilityPolicy } from "../../domain/user-topics.ts";
 import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
+import type { ChannelId, ConversationId, MessageId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
 import { type TopicPolicy, topicPolicies } from "../../schemas/user-topics.ts";
@@ -36,7 +37,11 @@ export interface AutomaticPolicies {
  * Policy changes of the sender and the mentioned users after a post.
  * @param conversationId null: the message starts the topic
  */
-export function policiesAfterPost(posted: Posted, conversationId: number | null, view: View): AutomaticPolicies {
+export function policiesAfterPost(
+  posted: Posted,
+  conversationId: ConversationId | null,
+  view: View,
+): AutomaticPolicies {
   const { message, sender, channel, topic, rendered } = posted;
   if (channel === null) return { effects: [], ofSender: null };
   const place = { channelId: channel.id, topic };
@@ -65,7 +70,7 @@ function ownPolicy(
   sender: UserRecord,
   channel: ChannelRecord,
   place: TopicAddress,
-  conversationId: number | null,
+  conversationId: ConversationId | null,
 ): TopicPolicy | null {
   // Whether the sender starts the topic is checked only if their settings depend on it.
   const asks =
@@ -83,7 +88,7 @@ function canSeeAnyMessage(
   view: View,
   sender: UserRecord,
   channel: ChannelRecord,
-  conversationId: number | null,
+  conversationId: ConversationId | null,
 ): boolean {
   if (conversationId === null) return false;
   if (channel.isHistoryPublic || !channel.isPrivate) return true;
@@ -110,7 +115,7 @@ function raisedPolicy(
   return unmutes && before !== unmuted && isChannelMuted(view, user.id, place.channelId) ? unmuted : null;
 }
 
-function isChannelMuted(view: View, userId: number, channelId: number): boolean {
+function isChannelMuted(view: View, userId: UserId, channelId: ChannelId): boolean {
   return (
     view.subscriptions.isSubscribed(userId, channelId) && view.subscriptions.get(userId, channelId)?.isMuted === true
   );
@@ -122,10 +127,10 @@ function isChannelMuted(view: View, userId: number, channelId: number): boolean 
  */
 function whoFollowsWhereMentioned(
   view: View,
-  messageId: number,
+  messageId: MessageId,
   channel: ChannelRecord,
   place: TopicAddress,
-  userIds: readonly number[],
+  userIds: readonly UserId[],
 ): readonly number[] {
   if (userIds.length > limits.mention_follows_per_message_max) return [];
   return userIds.filter((id) => {
@@ -138,6 +143,6 @@ function whoFollowsWhereMentioned(
 }
 
 /** Replacing an existing policy needs no room. */
-function hasRoom(view: View, userId: number, { channelId, topic }: TopicAddress): boolean {
+function hasRoom(view: View, userId: UserId, { channelId, topic }: TopicAddress): boolean {
   return visibilityPolicy(view, userId, channelId, topic) !== topicPolicies.none || view.hasTopicRoom(userId);
 }

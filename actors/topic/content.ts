@@ -3,6 +3,7 @@
 import type { RenderedContent } from "../../domain/markdown/render.ts";
 import { channelIndexRow, indexRow } from "../../domain/message-index.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
+import type { ChannelId, UserId } from "../../schemas/ids.ts";
 import { type MessageTrait, traitsOf } from "../../schemas/message-traits.ts";
 import type { MessageAlertsRecord, MessageRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
@@ -40,7 +41,7 @@ export function contentTraits(rendered: RenderedContent, others: OtherTraits): n
  * The row of a message and its index entries.
  * @param channelId null: a direct message
  */
-export function messageRows(message: MessageRecord, channelId: number | null): Effect[] {
+export function messageRows(message: MessageRecord, channelId: ChannelId | null): Effect[] {
   const { id, conversationId } = message;
   return [
     effects.put("messages", id, message),
@@ -57,7 +58,7 @@ export interface Posted {
   /** "" in a direct conversation. */
   readonly topic: string;
   /** Participants of a direct conversation, ascending; null in channels. */
-  readonly userIds: readonly number[] | null;
+  readonly userIds: readonly UserId[] | null;
   readonly rendered: RenderedContent;
   /** Users who should notice the message although it does not mention them by name. */
   readonly alerts: MessageAlertsRecord | null;

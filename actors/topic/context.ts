@@ -2,11 +2,12 @@
 
 import type { View } from "../../domain/view.ts";
 import { fold } from "../../schemas/fold.ts";
+import type { ChannelId, ConversationId, MessageId, UserId } from "../../schemas/ids.ts";
 import type { ConversationRecord } from "../../schemas/messages.ts";
 import type { Address } from "../protocol/commands.ts";
 
 /** Key of a set of participants in `directNames`: ascending ids. */
-export function directName(userIds: readonly number[]): string {
+export function directName(userIds: readonly UserId[]): string {
   return userIds.join(",");
 }
 
@@ -60,12 +61,12 @@ export function contextAt(address: Address, view: View): TopicContext {
 
 export interface TopicContext {
   /** null until the first message. */
-  readonly id: number | null;
-  readonly channelId: number | null;
+  readonly id: ConversationId | null;
+  readonly channelId: ChannelId | null;
   readonly topic: string;
-  readonly userIds: readonly number[] | null;
+  readonly userIds: readonly UserId[] | null;
   /** 0: there is none. */
-  readonly lastMessageId: number;
+  readonly lastMessageId: MessageId;
   readonly renames: number;
   readonly movingId: number | null;
 }

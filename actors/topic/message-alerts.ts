@@ -9,19 +9,20 @@ import { redactor } from "../../domain/redaction.ts";
 import type { View } from "../../domain/view.ts";
 import { botTypes } from "../../schemas/bots.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
+import type { ChannelId, ConversationId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MessageAlertsRecord } from "../../schemas/messages.ts";
 
 export interface Written {
   readonly content: string;
-  readonly senderId: number;
+  readonly senderId: UserId;
   readonly mentionsTopic: boolean;
   /** null: the message starts the conversation. */
-  readonly conversationId: number | null;
-  readonly channelId: number | null;
-  readonly userIds: readonly number[] | null;
+  readonly conversationId: ConversationId | null;
+  readonly channelId: ChannelId | null;
+  readonly userIds: readonly UserId[] | null;
   /** Bots that receive the message because they are mentioned. Decided on posting; an edit does not change it. */
-  readonly mentionedBotIds: readonly number[];
+  readonly mentionedBotIds: readonly UserId[];
 }
 
 /** null: there are none, as for nearly every message. */
@@ -39,12 +40,12 @@ export function alertsOf(view: View, written: Written): MessageAlertsRecord | nu
  * Generic bots that are not subscribed to this public channel but are mentioned by name: they receive the message, as
  * on the public server. Other bots and users do not. Ids ascending.
  */
-export function mentionedBots(view: View, channel: ChannelRecord, mentionedUserIds: readonly number[]): number[] {
+export function mentionedBots(view: View, channel: ChannelRecord, mentionedUserIds: readonly UserId[]): number[] {
   if (channel.isPrivate) return [];
   return mentionedUserIds.filter((id) => isMentionedBot(view, channel, id)).sort((a, b) => a - b);
 }
 
-function isMentionedBot(view: View, channel: ChannelRecord, userId: number): boolean {
+function isMentionedBot(view: View, channel: ChannelRecord, userId: UserId): boolean {
   const user = view.users.get(userId);
   if (user?.botType !== botTypes.generic || !user.isActive) return false;
   return hasContentAccess(view, user, channel) && !view.subscriptions.isSubscribed(userId, channel.id);
@@ -68,7 +69,7 @@ function alerted(view: View, { content, senderId, channelId, userIds }: Written)
  */
 function isAlertedByWhatIsShown(
   view: View,
-  userId: number,
+  userId: UserId,
   content: string,
   known: Map<string, ReadonlySet<number>>,
 ): boolean {
@@ -84,7 +85,7 @@ function isAlertedByWhatIsShown(
  * Ids of users who posted in the topic, within a bounded number of its newest messages.
  * @param conversationId null: the topic has no messages yet
  */
-export function participants(view: View, conversationId: number | null): Set<number> {
+export function participants(view: View, conversationId: ConversationId | null): Set<number> {
   const senders = new Set<number>();
   const limit = limits.topic_participants_scanned_max;
   const range = {

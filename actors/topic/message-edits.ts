@@ -3,6 +3,7 @@
  * in the public server's order. New content changes one row, a rename one more (renames.ts). The target of a move
  * imports the messages in batches (moves.ts).
  */
+
 import { createHash } from "node:crypto";
 import { checkGroupMentions } from "../../domain/group-permissions.ts";
 import { type RenderedContent, resolveContent } from "../../domain/markdown/render.ts";
@@ -23,6 +24,7 @@ import { checkTopicName, cutTopic, namedTopic } from "../../domain/topics.ts";
 import type { View } from "../../domain/view.ts";
 import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
+import type { ChannelId, MessageId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MessageEdit } from "../../schemas/message-changes.ts";
 import { hasTrait, type MessageTrait } from "../../schemas/message-traits.ts";
@@ -75,7 +77,7 @@ function checkEdit(
   context: TopicContext,
   view: View,
   caller: UserRecord,
-  messageId: number,
+  messageId: MessageId,
   params: MessageEdit,
 ): CheckedEdit | Refusal {
   const found = findChangeable(view, caller, messageId, context);
@@ -138,7 +140,7 @@ function checkForm(
   view: View,
   params: MessageEdit,
   { caller, message, channel }: Asking,
-  { topic, channelId }: { readonly topic: string | null; readonly channelId: number | null },
+  { topic, channelId }: { readonly topic: string | null; readonly channelId: ChannelId | null },
 ): Refusal | null {
   if (params.content === null && topic === null && channelId === null) return refuse.badRequest("Nothing to change");
   if (channel === null && channelId !== null) return refuse.badRequest("Direct messages cannot be moved to channels.");
@@ -167,7 +169,7 @@ function checkNewTopic(
   context: TopicContext,
   view: View,
   caller: UserRecord,
-  { topic, channelId }: { readonly topic: string; readonly channelId: number | null },
+  { topic, channelId }: { readonly topic: string; readonly channelId: ChannelId | null },
 ): Refusal | null {
   const cut = cutTopic(topic);
   const isToggle = channelId === null && topicToggle(context.topic, cut) !== "none";
@@ -183,7 +185,7 @@ function readMove(
   view: View,
   { caller, channel }: Asking,
   topic: string | null,
-  channelId: number | null,
+  channelId: ChannelId | null,
 ): CheckedMove | Refusal | null {
   if (channel === null) return null;
   const to = channelId === null ? channel : openChannel(view, caller, channelId);

@@ -16,6 +16,7 @@ import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { StoredBody } from "../../schemas/events.ts";
 import { fold } from "../../schemas/fold.ts";
+import type { MessageId, UserId } from "../../schemas/ids.ts";
 import type { MessageAlertsRecord, MessageRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { Command, Params } from "../protocol/commands.ts";
@@ -105,7 +106,7 @@ function postToChannel(
 }
 
 /** Only subscribers have unread messages in a channel. */
-function readBefore(view: View, channel: ChannelRecord, userId: number | undefined, messageId: number): Effect[] {
+function readBefore(view: View, channel: ChannelRecord, userId: UserId | undefined, messageId: MessageId): Effect[] {
   const isUnread = userId !== undefined && view.subscriptions.isSubscribed(userId, channel.id);
   return isUnread ? readAtOnce(view, userId, messageId) : [];
 }
@@ -153,7 +154,7 @@ function postDirectly(
   asked: Command<"message.post">,
   view: View,
   sender: UserRecord,
-  userIds: readonly number[],
+  userIds: readonly UserId[],
 ): Outcome<TopicContext> {
   const refused = checkDirectRecipients(view, sender, userIds) ?? checkInitiator(context, view, sender);
   if (refused !== null) return refused;
@@ -194,7 +195,7 @@ function writeMessage(
   asked: Command<"message.post">,
   view: View,
   sender: UserRecord,
-  { rendered, mentionedBotIds }: { readonly rendered: RenderedContent; readonly mentionedBotIds: readonly number[] },
+  { rendered, mentionedBotIds }: { readonly rendered: RenderedContent; readonly mentionedBotIds: readonly UserId[] },
 ): WrittenMessage {
   const conversationId = context.id ?? view.counter("recipient") + 1;
   const alerts = alertsOf(view, {

@@ -1,6 +1,8 @@
 /** Notices from the notification bot after messages moved or a topic was resolved (texts of the public server). */
+
 import { topicHolders } from "../../domain/user-topics.ts";
 import type { View } from "../../domain/view.ts";
+import type { ChannelId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MessageMove } from "../../schemas/message-changes.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
@@ -86,7 +88,7 @@ function post(place: TopicAddress, content: string, more: BotPostOptions = {}): 
   return effects.send(botPost({ actor: "topic", ...place }, content, more));
 }
 
-function mention(view: View, userId: number): string {
+function mention(view: View, userId: UserId): string {
   return `@_**${view.users.get(userId)?.fullName ?? ""}|${userId}**`;
 }
 
@@ -95,7 +97,7 @@ function mention(view: View, userId: number): string {
  * is unread for everybody.
  * @param topics the former and the new name; users may follow either
  */
-export function noticeReaders(view: View, channelId: number, topics: readonly string[]): readonly number[] | null {
+export function noticeReaders(view: View, channelId: ChannelId, topics: readonly string[]): readonly number[] | null {
   const limit = limits.resolve_notice_readers_max + 1;
   const wanting = new Set<number>();
   const followers = new Set<number>();

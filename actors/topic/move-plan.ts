@@ -9,6 +9,7 @@ import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
+import type { ConversationId, MessageId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MessageMove } from "../../schemas/message-changes.ts";
 import type { MessageRecord } from "../../schemas/messages.ts";
@@ -68,12 +69,16 @@ export function planMove(
 
 type IdRange = Pick<MessageMove, "afterId" | "upToId">;
 
-function rangeOf(mode: MessageMove["propagateMode"], messageId: number, lastId: number): IdRange {
+function rangeOf(mode: MessageMove["propagateMode"], messageId: MessageId, lastId: number): IdRange {
   if (mode === "change_one") return { afterId: messageId - 1, upToId: messageId };
   return { afterId: mode === "change_later" ? messageId - 1 : 0, upToId: lastId };
 }
 
-function targetOf(view: View, { caller, to, topic }: RequestedMove, conversationId: number): MessageMove["target"] {
+function targetOf(
+  view: View,
+  { caller, to, topic }: RequestedMove,
+  conversationId: ConversationId,
+): MessageMove["target"] {
   const named = view.row("topicNames", [to.id, fold(topic)]);
   if (named === undefined || named.id === conversationId) return "free";
   const visibility: Visibility = { view, caller, channel: to, conversationId: named.id };
@@ -81,7 +86,7 @@ function targetOf(view: View, { caller, to, topic }: RequestedMove, conversation
 }
 
 /** The spelling of the existing target topic if there is one, so that the history shows the name the messages get. */
-function spelling(view: View, { to, topic }: RequestedMove, conversationId: number): string {
+function spelling(view: View, { to, topic }: RequestedMove, conversationId: ConversationId): string {
   const named = view.row("topicNames", [to.id, fold(topic)]);
   if (named === undefined || named.id === conversationId) return topic;
   return view.row("conversations", named.id)?.topic ?? topic;
@@ -92,7 +97,7 @@ interface Visibility {
   readonly view: View;
   readonly caller: UserRecord;
   readonly channel: ChannelRecord;
-  readonly conversationId: number;
+  readonly conversationId: ConversationId;
 }
 
 /** In protected history, visibility depends on the message. */
@@ -150,7 +155,12 @@ function seesAll(visibility: Visibility): boolean {
  * change_all: the whole topic may be moved only while its oldest message may be moved
  * (MOVE_MESSAGES_TIME_LIMIT_EXCEEDED).
  */
-export function checkMoveLimit(view: View, caller: UserRecord, move: Move, conversationId: number): Refusal | null {
+export function checkMoveLimit(
+  view: View,
+  caller: UserRecord,
+  move: Move,
+  conversationId: ConversationId,
+): Refusal | null {
   const limitS = moveLimitS(view, caller, move);
   if (limitS === null) return null;
   const isTooOld = (id: number) => (view.row("messages", id)?.sentAt ?? 0) <= view.now - limitS * 1000;
@@ -169,7 +179,7 @@ export function checkMoveLimit(view: View, caller: UserRecord, move: Move, conve
 }
 
 /** Newest first, bounded. */
-function newestSeen(view: View, caller: UserRecord, channel: ChannelRecord, conversationId: number): number[] {
+function newestSeen(view: View, caller: UserRecord, channel: ChannelRecord, conversationId: ConversationId): number[] {
   const keys = view.keys("conversationMessages", {
     start: [conversationId, Number.MAX_SAFE_INTEGER],
     end: [conversationId],

@@ -5,6 +5,7 @@
 
 import { isRecentlyActive } from "../../domain/channels.ts";
 import type { View } from "../../domain/view.ts";
+import type { ChannelId } from "../../schemas/ids.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
 import { command } from "../protocol/commands.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
@@ -47,7 +48,7 @@ function findFirstMessage({ channel }: Posted, view: View): readonly Effect[] {
   return [effects.send(command({ actor: "realm" }, "channel.find-first-message", { channelId: channel.id }, null))];
 }
 
-function isEmpty(view: View, channelId: number): boolean {
+function isEmpty(view: View, channelId: ChannelId): boolean {
   return view.keys("channelMessages", { start: [channelId], end: [channelId + 1], limit: 1 }).length === 0;
 }
 

@@ -4,6 +4,7 @@ import { chooseEmoji, type EmojiChoice, findEmoji } from "../../domain/emoji-cho
 import { findChangeable } from "../../domain/message-rules.ts";
 import type { View } from "../../domain/view.ts";
 import { isRefusal, refuse } from "../../schemas/errors.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait, messageTraits } from "../../schemas/message-traits.ts";
 import type { MessageRecord } from "../../schemas/messages.ts";
@@ -84,7 +85,7 @@ export function removeReaction(
 }
 
 interface Reaction {
-  readonly userId: number;
+  readonly userId: UserId;
   readonly key: string;
   readonly row: ReactionRecord;
 }

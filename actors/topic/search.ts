@@ -3,6 +3,7 @@
  * updated in the background. New messages need no mark, because the index stores how far it has read. Deletions and
  * moves need none either.
  */
+import type { ConversationId } from "../../schemas/ids.ts";
 import { searchPendingKinds } from "../../schemas/search.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
@@ -12,6 +13,6 @@ export function refileMessage(id: number): Effect {
 }
 
 /** The conversation's topic was renamed. */
-export function refileTopic(conversationId: number): Effect {
+export function refileTopic(conversationId: ConversationId): Effect {
   return effects.put("searchPending", [searchPendingKinds.topic, conversationId], {});
 }

@@ -6,6 +6,7 @@
 import { seconds } from "../../domain/presence.ts";
 import type { View } from "../../domain/view.ts";
 import type { StoredBody } from "../../schemas/events.ts";
+import type { ChannelId, MessageId, UserId } from "../../schemas/ids.ts";
 import type { MessageMove } from "../../schemas/message-changes.ts";
 import type { contentFields } from "../../schemas/message-events.ts";
 import type { Audience } from "../../schemas/runtime.ts";
@@ -17,11 +18,11 @@ import type { TopicContext } from "./context.ts";
 export type ContentUpdate = Pick<StoredBody<"update_message">, keyof typeof contentFields>;
 
 export interface MessageUpdate {
-  readonly userId: number;
+  readonly userId: UserId;
   readonly at: number;
-  readonly messageId: number;
+  readonly messageId: MessageId;
   /** Ascending. */
-  readonly messageIds: readonly number[];
+  readonly messageIds: readonly MessageId[];
   readonly content: ContentUpdate;
 }
 
@@ -41,9 +42,9 @@ export function updateEvent(
 /** Recipients besides the subscribers: the user who made the change, and users who flagged one of the messages. */
 export function additionalRecipients(
   view: View,
-  channelId: number,
-  userId: number,
-  messageIds: readonly number[],
+  channelId: ChannelId,
+  userId: UserId,
+  messageIds: readonly MessageId[],
 ): number[] {
   return [...new Set([userId, ...unsubscribedFlagHolders(view, channelId, flagsHeld(view, messageIds))])];
 }
@@ -52,8 +53,8 @@ export function additionalRecipients(
 export function changeAudience(
   view: View,
   { channelId, userIds }: Pick<TopicContext, "channelId" | "userIds">,
-  userId: number,
-  messageId: number,
+  userId: UserId,
+  messageId: MessageId,
 ): Audience {
   if (channelId === null) return { to: "users", ids: userIds ?? [] };
   return { to: "channel", id: channelId, also: additionalRecipients(view, channelId, userId, [messageId]) };
@@ -77,7 +78,7 @@ function updateBody({ userId, at, messageId, messageIds, content }: MessageUpdat
 export function moveEvents(
   view: View,
   move: MessageMove,
-  messageIds: readonly number[],
+  messageIds: readonly MessageId[],
   names: { readonly former: string; readonly present: string },
   content: ContentUpdate = {},
 ): Effect[] {

@@ -7,6 +7,7 @@
 import { canReadChannelMessage } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
 import { botTypes } from "../../schemas/bots.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { webhookTriggers } from "../../schemas/webhooks.ts";
@@ -51,7 +52,7 @@ function mentionedBots({ message, sender, channel, userIds, rendered }: Posted, 
   );
 }
 
-function isFull(view: View, botId: number): boolean {
+function isFull(view: View, botId: UserId): boolean {
   const limit = limits.webhook_deliveries_per_bot_max;
   return view.keys("webhookDeliveries", { start: [botId], end: [botId + 1], limit }).length >= limit;
 }

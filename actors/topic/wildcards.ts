@@ -5,6 +5,7 @@ import { hasRealmPermission } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
+import type { ConversationId } from "../../schemas/ids.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { participants } from "./message-alerts.ts";
 
@@ -19,7 +20,7 @@ export function checkWildcards(
     rendered,
     channel,
     conversationId,
-  }: { rendered: RenderedContent; channel: ChannelRecord; conversationId: number | null },
+  }: { rendered: RenderedContent; channel: ChannelRecord; conversationId: ConversationId | null },
 ): Refusal | null {
   const { hasChannelWildcard, hasTopicWildcard } = rendered;
   if (!hasChannelWildcard && !hasTopicWildcard) return null;

@@ -7,13 +7,14 @@ import { checkContentEdit, findChangeable } from "../../domain/message-rules.ts"
 import { canReadMessage } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
 import { isRefusal, type Refusal } from "../../schemas/errors.ts";
+import type { MessageId } from "../../schemas/ids.ts";
 import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { channelRecipients, checkSharing, recipientsAmong } from "./recipients.ts";
 
 /** Rejects the notice if the sender may not edit the message. */
-export function checkEditTyping(view: View, sender: UserRecord, messageId: number): Refusal | null {
+export function checkEditTyping(view: View, sender: UserRecord, messageId: MessageId): Refusal | null {
   const place = conversationOf(view, messageId);
   const found = findChangeable(view, sender, messageId, place);
   if (isRefusal(found)) return found;
@@ -23,7 +24,7 @@ export function checkEditTyping(view: View, sender: UserRecord, messageId: numbe
 }
 
 /** If the message has been deleted, no notice is needed: clients have received the deletion. */
-export function editNotice(view: View, sender: UserRecord, messageId: number, op: "start" | "stop"): Effect[] {
+export function editNotice(view: View, sender: UserRecord, messageId: MessageId, op: "start" | "stop"): Effect[] {
   const message = view.row("messages", messageId);
   const place = conversationOf(view, messageId);
   if (message === undefined || place === null) return [];
@@ -36,7 +37,7 @@ export function editNotice(view: View, sender: UserRecord, messageId: number, op
   return [effects.emitVolatile("typing_edit_message", body, audience, `typing_edit:${messageId}:${sender.id}`)];
 }
 
-function conversationOf(view: View, messageId: number): ConversationRecord | null {
+function conversationOf(view: View, messageId: MessageId): ConversationRecord | null {
   const message = view.row("messages", messageId);
   return message === undefined ? null : (view.row("conversations", message.conversationId) ?? null);
 }

@@ -2,10 +2,12 @@
  * Typing notices (spec section 6; realtime.md, Who gets what): start, stop, and the stop that the server sends when a
  * typist expires.
  */
+
 import { mayPost } from "../../domain/message-rules.ts";
 import { hasContentAccess } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
+import type { ChannelId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { TypingTarget } from "../../schemas/presence.ts";
 import type { Audience } from "../../schemas/runtime.ts";
@@ -78,7 +80,7 @@ function conversationOf(asked: Command): string {
   return addressAs(asked.to, "typing").conversation;
 }
 
-function stopped({ typists }: TypingContext, userId: number, notices: Effect[]): Outcome<TypingContext> {
+function stopped({ typists }: TypingContext, userId: UserId, notices: Effect[]): Outcome<TypingContext> {
   const left = { ...typists };
   delete left[userId];
   return done({}, notices, { typists: left }, Object.keys(left).length === 0 ? "silent" : "typing");
@@ -97,7 +99,7 @@ function checkTyping(view: View, sender: UserRecord, target: TypingTarget): Refu
 /**
  * D24: a channel in which the sender may not post for lack of access is answered like a channel that does not exist.
  */
-function checkChannel(view: View, sender: UserRecord, channelId: number): Refusal | null {
+function checkChannel(view: View, sender: UserRecord, channelId: ChannelId): Refusal | null {
   const channel = view.channels.get(channelId);
   if (channel === undefined || channel.isArchived) return refuse.invalidChannelId();
   const hasAccess = channel.isPrivate

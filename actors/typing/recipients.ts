@@ -6,6 +6,7 @@
 import { hasMuted } from "../../domain/muted-users.ts";
 import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
+import type { ChannelId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
 import type { UserRecord } from "../../schemas/users.ts";
@@ -33,13 +34,13 @@ export function recipientsAmong(view: View, sender: UserRecord, candidates: Iter
 }
 
 /** All participants, including the typist's own clients, as on the public server. */
-export function directRecipients(view: View, sender: UserRecord, userIds: readonly number[]): number[] {
+export function directRecipients(view: View, sender: UserRecord, userIds: readonly UserId[]): number[] {
   const others = recipientsAmong(view, sender, userIds);
   return userSetting(sender, "receives_typing_notifications") ? [...others, sender.id] : others;
 }
 
 /** Large channels have no typing notices, as on the public server. */
-export function channelRecipients(view: View, sender: UserRecord, channelId: number): number[] {
+export function channelRecipients(view: View, sender: UserRecord, channelId: ChannelId): number[] {
   const subscribers = view.subscriptions.ofChannel(channelId);
   return subscribers.size > limits.typing_channel_subscribers_max ? [] : recipientsAmong(view, sender, subscribers);
 }

@@ -7,6 +7,7 @@ import { alertWordsOf, foldWords } from "../../domain/alert-words.ts";
 import { checkLine, compareText } from "../../domain/text.ts";
 import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { Params } from "../protocol/commands.ts";
@@ -34,7 +35,7 @@ export function removeAlertWords(user: UserRecord, params: Params<"alert-words.r
 }
 
 /** @param words the list after the change, by case-folded form */
-function changed(userId: number, words: ReadonlyMap<string, string>, writes: readonly Effect[]): Outcome {
+function changed(userId: UserId, words: ReadonlyMap<string, string>, writes: readonly Effect[]): Outcome {
   const list = [...words].sort(([a], [b]) => compareText(a, b)).map(([, word]) => word);
   if (writes.length === 0) return done({ alert_words: list }, []);
   const event = effects.emit("alert_words", { alert_words: list }, { to: "users", ids: [userId] });

@@ -4,6 +4,7 @@ import { codePoints } from "../../domain/text.ts";
 import type { View } from "../../domain/view.ts";
 import type { BotStorageUseRecord } from "../../schemas/bot-storage.ts";
 import { refuse } from "../../schemas/errors.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { Params } from "../protocol/commands.ts";
@@ -58,7 +59,7 @@ export function removeBotStorage(user: UserRecord, { hashes }: Params<"bot-stora
   return done({}, [...removed, changedUse]);
 }
 
-function useOf(view: View, userId: number): BotStorageUseRecord {
+function useOf(view: View, userId: UserId): BotStorageUseRecord {
   return view.row("botStorageUse", userId) ?? { entries: 0, codePoints: 0 };
 }
 

@@ -10,6 +10,7 @@ import type { View } from "../../domain/view.ts";
 import type { DraftContent, DraftRecord } from "../../schemas/drafts.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { StoredBody } from "../../schemas/events.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { Params } from "../protocol/commands.ts";
@@ -60,13 +61,13 @@ export function removeDraft(user: UserRecord, { id }: Params<"drafts.remove">, v
 }
 
 /** Turning off enable_drafts_synchronization deletes the drafts; clients receive no event (spec 2.3). */
-export function removeAllDrafts(view: View, userId: number): Effect[] {
+export function removeAllDrafts(view: View, userId: UserId): Effect[] {
   return draftKeys(view, userId).map((key) => effects.remove("drafts", key));
 }
 
 const doesNotExist = () => refuse.notFound("Draft does not exist");
 
-function draftKeys(view: View, userId: number) {
+function draftKeys(view: View, userId: UserId) {
   return view.keys("drafts", { start: [userId], end: [userId + 1], limit: limits.drafts_per_user_max });
 }
 
@@ -89,7 +90,7 @@ function rowOf(view: View, user: UserRecord, id: number, draft: DraftContent): D
   return { ...draft, to, id, userId: user.id, changedAt: draft.changedAt ?? view.now };
 }
 
-function eventFor(userId: number, body: StoredBody<"drafts">): Effect {
+function eventFor(userId: UserId, body: StoredBody<"drafts">): Effect {
   return effects.emit("drafts", body, { to: "users", ids: [userId] });
 }
 

@@ -9,6 +9,7 @@ import { ReadState } from "../../domain/read-state.ts";
 import type { View } from "../../domain/view.ts";
 import type { Answer } from "../../schemas/answer.ts";
 import { refuse } from "../../schemas/errors.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { FlagUpdate, PersonalFlag } from "../../schemas/message-flags.ts";
 import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
@@ -169,7 +170,7 @@ interface Raised {
 /** Exceptions that the raised watermark makes redundant. */
 function redundantExceptions(
   view: View,
-  userId: number,
+  userId: UserId,
   state: ReadState,
   { conversation, watermark }: Raised,
 ): Effect[] {

@@ -7,6 +7,7 @@ import { mailReason } from "../../domain/mail-reasons.ts";
 import { canReadMessage } from "../../domain/permissions.ts";
 import { ReadState } from "../../domain/read-state.ts";
 import type { View } from "../../domain/view.ts";
+import type { MessageId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MissedMessagesRecord } from "../../schemas/missed-messages.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
@@ -75,7 +76,7 @@ function mailsDue(view: View, user: UserRecord, row: MissedMessagesRecord): Effe
   ];
 }
 
-function stillMissed(view: View, user: UserRecord, messageIds: readonly number[]): Missed[] {
+function stillMissed(view: View, user: UserRecord, messageIds: readonly MessageId[]): Missed[] {
   const state = new ReadState(view, user.id);
   return messageIds.flatMap((id) => {
     const placed = messageInConversation(view, id);

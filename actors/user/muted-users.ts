@@ -5,6 +5,7 @@ import { canAccessUser } from "../../domain/people.ts";
 import { seconds } from "../../domain/presence.ts";
 import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { Params } from "../protocol/commands.ts";
@@ -40,12 +41,12 @@ export function unmuteUser(user: UserRecord, { userId }: Params<"muted-users.rem
   ]);
 }
 
-function checkKnown(view: View, user: UserRecord, userId: number): Refusal | null {
+function checkKnown(view: View, user: UserRecord, userId: UserId): Refusal | null {
   const person = view.users.get(userId);
   return person !== undefined && canAccessUser(view, user, person) ? null : refuse.noSuchUser();
 }
 
-function eventFor(userId: number, mutedUsers: readonly MutedUserBody[]): Effect {
+function eventFor(userId: UserId, mutedUsers: readonly MutedUserBody[]): Effect {
   return effects.emit("muted_users", { muted_users: mutedUsers }, { to: "users", ids: [userId] });
 }
 

@@ -7,6 +7,7 @@ import { navigationViewKey, navigationViewsOf } from "../../domain/navigation-vi
 import type { View } from "../../domain/view.ts";
 import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import type { StoredBody } from "../../schemas/events.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import { builtInFragments, type NavigationViewRecord } from "../../schemas/navigation-views.ts";
 import type { UserRecord } from "../../schemas/users.ts";
@@ -87,7 +88,7 @@ function update(
   ];
 }
 
-function eventFor(userId: number, body: StoredBody<"navigation_view">): Effect {
+function eventFor(userId: UserId, body: StoredBody<"navigation_view">): Effect {
   return effects.emit("navigation_view", body, { to: "users", ids: [userId] });
 }
 

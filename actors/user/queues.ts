@@ -5,6 +5,7 @@
 
 import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { OtherQueues } from "../../schemas/queues.ts";
 import type { UserRecord } from "../../schemas/users.ts";
@@ -35,7 +36,7 @@ export function registerQueue(user: UserRecord, params: Params<"queue.register">
  * Queues to close before another one is registered. A queue registered in this turn has no reader yet, so it is closed
  * first.
  */
-function surplus(view: View, userId: number, { unread, connected }: OtherQueues): readonly string[] {
+function surplus(view: View, userId: UserId, { unread, connected }: OtherQueues): readonly string[] {
   const present = view.queuesOf(userId);
   const count = present.size + 1 - limits.queues_per_user_max;
   if (count <= 0) return [];

@@ -7,6 +7,7 @@
 
 import { ReadState } from "../../domain/read-state.ts";
 import type { View } from "../../domain/view.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ReadAnnouncement, ReadDepartureRecord, ReadWatermarkRecord } from "../../schemas/read-state.ts";
 import { addressAs, type Command, type Params } from "../protocol/commands.ts";
@@ -51,7 +52,7 @@ export function announceRead(
  * The channel's watermark. Marking a topic leaves it unchanged until the announcement is complete, so that the request
  * need not wait for it.
  */
-function watermarkAfter(view: View, userId: number, { place }: ReadAnnouncement): ReadWatermarkRecord | null {
+function watermarkAfter(view: View, userId: UserId, { place }: ReadAnnouncement): ReadWatermarkRecord | null {
   const { channelId, conversationId } = place;
   const state = new ReadState(view, userId);
   if (conversationId === null || !state.holdsUnread({ id: conversationId, channelId, userIds: null })) return null;
@@ -67,7 +68,7 @@ interface Slice {
   readonly next: number;
 }
 
-function nextSlice(view: View, userId: number, params: ReadAnnouncement): Slice {
+function nextSlice(view: View, userId: UserId, params: ReadAnnouncement): Slice {
   const { place, from } = params;
   const limit = limits.read_rows_per_command_max;
   const present = from <= params.start ? markedIn(view, userId, params, limit) : newerIn(view, params, limit);
@@ -94,7 +95,7 @@ interface Present {
   readonly next: number;
 }
 
-function markedIn(view: View, userId: number, { place, from, start }: ReadAnnouncement, limit: number): Present {
+function markedIn(view: View, userId: UserId, { place, from, start }: ReadAnnouncement, limit: number): Present {
   const keys = view.keys("readExceptions", { start: [userId, from], end: [userId, start + 1], limit });
   const last = keys.length < limit ? start : (keys.at(-1)?.[1] ?? start);
   return { candidates: keys.flatMap(([, id]) => messageIn(view, place, id) ?? []), next: last + 1 };
@@ -119,7 +120,7 @@ interface States {
   readonly is: ReadState;
 }
 
-function statesOf(view: View, userId: number, params: ReadAnnouncement, candidates: readonly Candidate[]): States {
+function statesOf(view: View, userId: UserId, params: ReadAnnouncement, candidates: readonly Candidate[]): States {
   const { place, before, at } = params;
   const was = new ReadState(view, userId, {
     watermarks: before,
@@ -136,7 +137,7 @@ function statesOf(view: View, userId: number, params: ReadAnnouncement, candidat
 }
 
 /** All exceptions of the user for these messages, read at once; null: too many to read. */
-function exceptionsAbout(view: View, userId: number, candidates: readonly Candidate[]) {
+function exceptionsAbout(view: View, userId: UserId, candidates: readonly Candidate[]) {
   const ids = candidates.map(({ seen }) => seen.id);
   if (ids.length === 0) return null;
   const range = { start: [userId, Math.min(...ids)], end: [userId, Math.max(...ids) + 1] };
@@ -149,7 +150,7 @@ function exceptionsAbout(view: View, userId: number, candidates: readonly Candid
  * The latest of the older marks that are still being announced. Exceptions from before it tell what was unread then; a
  * later one would make its message unread again where it moves to. 0: none.
  */
-function olderMarkPending(view: View, userId: number, { place, at }: ReadAnnouncement): number {
+function olderMarkPending(view: View, userId: UserId, { place, at }: ReadAnnouncement): number {
   const range = { start: [place.channelId, userId, at - 1], end: [place.channelId, userId], reverse: true };
   const latest = view.rows("readAnnouncements", { ...range, limit: limits.read_announcements_examined_max });
   return latest.find(({ row }) => !isGivenUp(view, row))?.key[2] ?? 0;
@@ -161,7 +162,7 @@ interface Announced {
 }
 
 function announceRemaining(
-  userId: number,
+  userId: UserId,
   { was, is }: States,
   candidates: readonly Candidate[],
   keptBefore: number,
@@ -196,7 +197,7 @@ interface AnnouncedDeparted extends Announced {
  */
 function announceDeparted(
   view: View,
-  userId: number,
+  userId: UserId,
   { was, is }: States,
   { gone, at, keptBefore }: Departed,
 ): AnnouncedDeparted {
@@ -225,7 +226,7 @@ function announceDeparted(
  * The channel's last announcement deletes the departures before its own row, so that a crash in between leaves no
  * departure behind.
  */
-function finish(view: View, userId: number, params: ReadAnnouncement): Effect[] {
+function finish(view: View, userId: UserId, params: ReadAnnouncement): Effect[] {
   const { channelId } = params.place;
   const range = { start: [channelId], end: [channelId + 1] };
   const isOther = ([, who, at]: readonly number[]) => who !== userId || at !== params.at;

@@ -10,6 +10,7 @@ import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
+import type { ChannelId, ConversationId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ReadScope, ReadWatermarkRecord } from "../../schemas/read-state.ts";
 import type { UserRecord } from "../../schemas/users.ts";
@@ -40,14 +41,14 @@ export function markChannelRead(caller: UserRecord, params: Params<"read-state.m
 }
 
 /** Archived channels can be marked, too (D280): their messages are still read. */
-function channelOf(view: View, caller: UserRecord, channelId: number): ChannelRecord | Refusal {
+function channelOf(view: View, caller: UserRecord, channelId: ChannelId): ChannelRecord | Refusal {
   const channel = view.channels.get(channelId);
   const isReadable = channel !== undefined && hasContentAccess(view, caller, channel);
   return isReadable ? channel : refuse.invalidChannelId();
 }
 
 /** Behaviour 12.18: messages sent while the user was not subscribed do not count. */
-function hasReceivedAny(view: View, userId: number, channelId: number, conversationId: number): boolean {
+function hasReceivedAny(view: View, userId: UserId, channelId: ChannelId, conversationId: ConversationId): boolean {
   const periods = view.subscriptions.get(userId, channelId)?.periods ?? [];
   return periods.some(({ joinedAfterId, leftAtId }) => {
     const start = [conversationId, joinedAfterId + 1];
@@ -56,7 +57,7 @@ function hasReceivedAny(view: View, userId: number, channelId: number, conversat
   });
 }
 
-function markPlace(view: View, userId: number, place: ReadScope): Effect[] {
+function markPlace(view: View, userId: UserId, place: ReadScope): Effect[] {
   const state = new ReadState(view, userId);
   // A user who is not subscribed has no unread messages there.
   if (!state.holdsUnread({ id: place.conversationId ?? 0, channelId: place.channelId, userIds: null })) return [];
@@ -127,7 +128,7 @@ export function sweepExceptions(
  * Messages from a muted user are read, existing and future ones (behaviour 5.1). Announced at once, because a later
  * mark in the same turn or an unsubscription would hide what is unread now.
  */
-export function muteSender(view: View, userId: number, senderId: number): Effect[] {
+export function muteSender(view: View, userId: UserId, senderId: UserId): Effect[] {
   const ids = collectUnread(view, userId).messages.flatMap((message) =>
     message.senderId === senderId ? message.id : [],
   );
@@ -145,7 +146,7 @@ export function muteSender(view: View, userId: number, senderId: number): Effect
 }
 
 /** Messages sent while the user was muted stay read. */
-export function unmuteSender(view: View, userId: number, senderId: number): Effect[] {
+export function unmuteSender(view: View, userId: UserId, senderId: UserId): Effect[] {
   const watermark = new ReadState(view, userId).watermark({ kind: "sender", id: senderId });
   if (watermark === null) return [];
   const upTo = view.counter("message");

@@ -3,6 +3,7 @@
 import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import type { StoredBody } from "../../schemas/events.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import { savedSnippetBody } from "../../schemas/saved-snippets.ts";
 import type { UserRecord } from "../../schemas/users.ts";
@@ -52,7 +53,7 @@ export function removeSavedSnippet(user: UserRecord, { id }: Params<"saved-snipp
 
 const doesNotExist = () => refuse.notFound("Saved snippet does not exist.");
 
-function eventFor(userId: number, body: StoredBody<"saved_snippets">): Effect {
+function eventFor(userId: UserId, body: StoredBody<"saved_snippets">): Effect {
   return effects.emit("saved_snippets", body, { to: "users", ids: [userId] });
 }
 

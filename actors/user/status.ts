@@ -10,6 +10,7 @@ import { checkLine, codePoints } from "../../domain/text.ts";
 import type { View } from "../../domain/view.ts";
 import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { type ReactionType, reactionTypes } from "../../schemas/event-values.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { StatusChange, StatusRecord } from "../../schemas/status.ts";
 import type { UserRecord } from "../../schemas/users.ts";
@@ -101,7 +102,7 @@ function wireParts({ text, emoji }: Parts) {
 }
 
 /** A status with nothing set has no row. */
-function storeStatus(view: View, userId: number, { text, emoji }: Parts): Effect {
+function storeStatus(view: View, userId: UserId, { text, emoji }: Parts): Effect {
   const before = view.row("statuses", userId);
   const next = emoji ?? emojiOf(before) ?? noEmoji;
   const statusText = text ?? before?.statusText ?? "";

@@ -6,6 +6,7 @@
 import { openChannel } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
 import { isRefusal, refuse } from "../../schemas/errors.ts";
+import type { UserId } from "../../schemas/ids.ts";
 import {
   type SubscriptionRecord,
   type SubscriptionSetting,
@@ -65,7 +66,7 @@ function withSetting(row: SubscriptionRecord, change: SubscriptionSetting): Subs
 }
 
 /** Muting is announced twice, first under its older name (behaviour 4.4). */
-function updateEvents(userId: number, { channelId, property, value }: SubscriptionSetting): Effect[] {
+function updateEvents(userId: UserId, { channelId, property, value }: SubscriptionSetting): Effect[] {
   const olderProperty = property === "is_muted" ? [{ property: "in_home_view", value: !value }] : [];
   return [...olderProperty, { property, value }].map((update) =>
     effects.emit("subscription", { op: "update", ...update, stream_id: channelId }, { to: "users", ids: [userId] }),

@@ -1,6 +1,7 @@
 // The second half of rendering, inside the turn: resolves names to the realm's users, groups, channels and images as
 // they are now. It does no parsing, only lookups and string joins, and does not even import the parser.
 
+import type { ChannelId, GroupId, MessageId, UserId } from "../../schemas/ids.ts";
 import type { ParsedContent, PreviewReference, Reference } from "../../schemas/parsed-content.ts";
 import { TOPIC_LOOKUPS_PER_MESSAGE_MAX } from "./bounds.ts";
 import { emojiImage } from "./emoji-html.ts";
@@ -30,7 +31,7 @@ export interface Resolver {
     name: string,
   ): { readonly id: number; readonly name: string; readonly displayName: string; readonly mentionable: boolean } | null;
   channel(name: string): { readonly id: number; readonly name: string } | null;
-  topicLatestMessageId(channelId: number, topic: string): number | null;
+  topicLatestMessageId(channelId: ChannelId, topic: string): number | null;
   realmEmoji(name: string): { readonly url: string; readonly name: string } | null;
   /** An uploaded image that can be shown below the message; absent where there are no uploads. */
   uploadedImage?(path: string): UploadedImage | null;
@@ -42,8 +43,8 @@ export interface Resolver {
 export interface RenderedContent {
   readonly html: string;
   /** Users whom the message mentions, except silently, in order and without duplicates. */
-  readonly mentionedUserIds: readonly number[];
-  readonly mentionedGroupIds: readonly number[];
+  readonly mentionedUserIds: readonly UserId[];
+  readonly mentionedGroupIds: readonly GroupId[];
   /**
    * Groups that the author tried to mention without permission: they are shown silently, and the message may be
    * rejected because of them.
@@ -164,7 +165,7 @@ class Resolution {
     return `<a class="stream-topic" data-stream-id="${channel.id}" href="${escapeAttribute(href)}">${name} &gt; ${topic}</a>`;
   }
 
-  #latestMessageId(channelId: number, topic: string): number | null {
+  #latestMessageId(channelId: ChannelId, topic: string): number | null {
     const key = `${channelId} ${topic}`;
     const known = this.#latest.get(key);
     if (known !== undefined) return known;
@@ -221,7 +222,7 @@ export function channelPath(channel: { readonly id: number; readonly name: strin
 export function messagePath(
   channel: { readonly id: number; readonly name: string },
   topic: string,
-  messageId: number,
+  messageId: MessageId,
 ): string {
   return `${channelPath(channel)}/topic/${encodeHash(topic)}/near/${messageId}`;
 }

@@ -1,6 +1,8 @@
 // The token types that the dialect adds to markdown-it, with their data. Rules create them and the renderer reads them,
 // both through this file, because `meta` is untyped in markdown-it.
+
 import type { StateBlock, StateInline, Token } from "markdown-it";
+import type { MessageId } from "../../schemas/ids.ts";
 import type { EmojiCode } from "../emoji/emoji-table.ts";
 
 export type InlineMeta =
@@ -10,7 +12,7 @@ export type InlineMeta =
   | { readonly kind: "group"; readonly name: string; readonly silent: boolean }
   | { readonly kind: "channel"; readonly channel: string }
   | { readonly kind: "topic"; readonly channel: string; readonly topic: string }
-  | { readonly kind: "message"; readonly channel: string; readonly topic: string; readonly messageId: number }
+  | { readonly kind: "message"; readonly channel: string; readonly topic: string; readonly messageId: MessageId }
   | { readonly kind: "emojiName"; readonly name: string }
   | { readonly kind: "emojiCharacters"; readonly emoji: EmojiCode }
   | { readonly kind: "time"; readonly instant: string | null; readonly source: string }

@@ -3,8 +3,10 @@
  * predicate that decides. Unknown operators and operands are rejected with BAD_NARROW; a narrow that cannot match
  * anything is `nothing`. Terms about locations and about messages are in `narrow/`.
  */
+
 import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
+import type { ChannelId, ConversationId, UserId } from "../../schemas/ids.ts";
 import type { ConversationRecord } from "../../schemas/messages.ts";
 import { topicPolicies } from "../../schemas/user-topics.ts";
 import type { UserRecord } from "../../schemas/users.ts";
@@ -25,12 +27,12 @@ export type { Candidate, Term } from "./reading.ts";
 export type Source =
   | { readonly kind: "feed" }
   | { readonly kind: "open-channels"; readonly which: "public" | "web-public" }
-  | { readonly kind: "channel"; readonly channelId: number }
-  | { readonly kind: "conversation"; readonly conversationId: number }
+  | { readonly kind: "channel"; readonly channelId: ChannelId }
+  | { readonly kind: "conversation"; readonly conversationId: ConversationId }
   /** A topic of this name in any channel of the reader's. */
   | { readonly kind: "topic"; readonly topic: string }
   /** The reader's direct conversations: with somebody, or (null) all. */
-  | { readonly kind: "directs"; readonly userId: number | null }
+  | { readonly kind: "directs"; readonly userId: UserId | null }
   | { readonly kind: "followed" }
   | { readonly kind: "starred" }
   | { readonly kind: "message"; readonly id: number }

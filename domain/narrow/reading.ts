@@ -1,7 +1,9 @@
 /**
  * Types shared by the readers of narrow terms: a term, the information collected so far, and the result of one term.
  */
+
 import type { Refusal } from "../../schemas/errors.ts";
+import type { ChannelId, MessageId, UserId } from "../../schemas/ids.ts";
 import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { personByAddress } from "../people.ts";
@@ -26,15 +28,15 @@ export type Predicate = (candidate: Candidate) => boolean;
 export interface Reading {
   readonly view: View;
   readonly reader: UserRecord;
-  channelId: number | null;
+  channelId: ChannelId | null;
   /** Channels of this kind, whose whole history the reader may see. */
   openChannels: "public" | "web-public" | null;
   topic: string | null;
   /** Participants, ascending. */
   directIds: readonly number[] | null;
   /** Direct messages only: with this user, or (null) with any user. */
-  directsWith: { readonly userId: number | null } | null;
-  messageId: number | null;
+  directsWith: { readonly userId: UserId | null } | null;
+  messageId: MessageId | null;
   isFollowedOnly: boolean;
   isStarredOnly: boolean;
   isUnreadOnly: boolean;

@@ -3,15 +3,16 @@
  * depend only on the message's row: topic names are indexed separately, once per topic, so that a rename changes one
  * row.
  */
+import type { GroupId, UserId } from "../../schemas/ids.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
 import type { MessageRecord } from "../../schemas/messages.ts";
 import { foldText, indexed, textOf, wordsOf } from "./words.ts";
 
 /** Terms that are not words start with a character that no word contains. */
 export const terms = {
-  sender: (userId: number) => `:f${userId}`,
-  mention: (userId: number) => `:m${userId}`,
-  groupMention: (groupId: number) => `:g${groupId}`,
+  sender: (userId: UserId) => `:f${userId}`,
+  mention: (userId: UserId) => `:m${userId}`,
+  groupMention: (groupId: GroupId) => `:g${groupId}`,
   everybody: ":w",
   hasLink: ":l",
   hasImage: ":i",
