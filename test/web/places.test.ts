@@ -209,7 +209,8 @@ t.test("[web.md] completion finds what is being typed", (t) => {
   t.match(at("see #**kitchen>lu"), { kind: "topic", query: "lu", channel: "kitchen" });
   t.match(at("so :tad"), { kind: "emoji", query: "tad" });
   t.match(at("/po"), { kind: "command", query: "po" });
-  for (const typed of ["mail@example", "a#b", "10:30", "at 12:00", "not /po", "in #**kitchen** at"]) t.equal(at(typed), null, typed);
+  for (const typed of ["mail@example", "a#b", "10:30", "at 12:00", "not /po", "in #**kitchen** at"])
+    t.equal(at(typed), null, typed);
   t.strictSame(
     best(["Anton", "banana", "Nantes"], (one) => one, "an", 3),
     ["Anton", "banana", "Nantes"],
