@@ -35,6 +35,8 @@ export const tiers = [
   ].map((name) => ({ file: `test/${name}.test.ts`, quick: null, deep: {} })),
   // Copies the program, compiles it, and runs tests in the copy.
   { file: "test/tidy/worked-example.test.ts", quick: null, deep: {} },
+  // Runs the server from its sources, and counts the files that a message passes.
+  { file: "test/tidy/message-path.test.ts", quick: null, deep: {} },
   // Twenty broken programs, each in simulated days.
   { file: "test/sim/positive-control.test.ts", quick: null, deep: {} },
   // Thousands of requests by a program in Python.
