@@ -43,7 +43,7 @@ export function accept(
     ...(row.notifiesInviter ? [effects.send(botDirectMessage(row.inviterId, notice))] : []),
     ...(isLink ? [] : endEffects(view, row, "used")),
   ];
-  return isLink ? done({ user_id: user.id }, all) : done({ user_id: user.id }, all, {}, "used");
+  return isLink ? done({ user_id: user.id }, all) : done({ user_id: user.id }, all, undefined, "used");
 }
 
 /** The address of the new account; null: it is not confirmed (D275). */

@@ -42,7 +42,7 @@ export function revoke(
   { row }: KnownInvitation,
 ): Outcome<KnownInvitation> {
   if (caller !== null && !isManaged(caller, isLink, row)) return noSuchInvitation();
-  return done({}, endEffects(view, row, "revoked"), {}, "revoked");
+  return done({}, endEffects(view, row, "revoked"), undefined, "revoked");
 }
 
 /** Whether the caller may manage the invitation, and used the endpoint of its kind. */
@@ -75,7 +75,7 @@ export function expire(
   view: View,
 ): Outcome<KnownInvitation> {
   if (row.expiresAt === null || row.expiresAt > view.now) return done({}, []);
-  return done({}, endEffects(view, row, "expired"), {}, "expired");
+  return done({}, endEffects(view, row, "expired"), undefined, "expired");
 }
 
 /**
@@ -108,7 +108,7 @@ export function resend(
 
 /** Deletes all rows of the invitation. */
 export function forget({ row }: KnownInvitation): Outcome<KnownInvitation> {
-  return done({}, removal(row), {}, "unknown");
+  return done({}, removal(row), undefined, "unknown");
 }
 
 function removal({ id, email, keyHashes }: InvitationRecord): Effect[] {

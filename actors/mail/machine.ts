@@ -22,7 +22,7 @@ type Pending = PendingDelivery<MailRecord>;
 
 /** A mail server, or the file outbox, has accepted the email. */
 function mailSent({ row }: Pending): Outcome<Pending> {
-  return done({}, [effects.remove("mails", row.id)], {}, "sent");
+  return done({}, [effects.remove("mails", row.id)], undefined, "sent");
 }
 
 /**
@@ -42,7 +42,7 @@ function mailFailed({ row: mail }: Pending, asked: Command<"mail.failed">, view:
     delivery: { kind: "mail", id, template, to: recipient },
   });
   const kept = Object.hasOwn(mail.data, "link") ? [] : [effects.put("deadMails", id, mail)];
-  return done({}, [effects.remove("mails", id), deadLetter, ...kept], {}, "dead");
+  return done({}, [effects.remove("mails", id), deadLetter, ...kept], undefined, "dead");
 }
 
 function waitFor(later: MailRecord): Effect[] {
@@ -59,13 +59,13 @@ function waitFor(later: MailRecord): Effect[] {
 function abandonMail({ row: mail }: Pending, asked: Command<"mail.abandon">, view: View): Outcome<Pending> {
   const later = asked.params.wasAccepted ? null : withNextAttempt(mail, view.now, retryPolicy);
   if (later !== null) return done({}, waitFor(later), { row: later });
-  return done({}, [effects.remove("mails", mail.id)], {}, asked.params.wasAccepted ? "sent" : "dead");
+  return done({}, [effects.remove("mails", mail.id)], undefined, asked.params.wasAccepted ? "sent" : "dead");
 }
 
 /** Time for another attempt: rewriting the row offers it to the outbox relay. */
 function mailDue({ row: mail }: Pending, _asked: Command<"mail.due">, view: View): Outcome<Pending> {
   if (mail.dueAt > view.now) return done({}, []);
-  if (isWithdrawn(view, mail)) return done({}, [effects.remove("mails", mail.id)], {}, "sent");
+  if (isWithdrawn(view, mail)) return done({}, [effects.remove("mails", mail.id)], undefined, "sent");
   return done({}, [effects.put("mails", mail.id, mail)]);
 }
 

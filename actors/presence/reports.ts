@@ -80,7 +80,7 @@ function reported(all: Effect[], row: PresenceRecord, view: View): Outcome<Prese
 
 /** Nothing is reported, and the state is what the time has made of the last report. */
 function timePassed(context: PresenceContext, view: View, all: Effect[] = []): Outcome<PresenceContext> {
-  return done({}, all, {}, stateAt(context, view.now));
+  return done({}, all, undefined, stateAt(context, view.now));
 }
 
 /** Handles time that passed without a report. */

@@ -35,8 +35,9 @@ export type Decisions<C, W = C> = { readonly [T in CommandType]?: Decision<C, T,
 export type AnyDecision = (context: never, command: Command<never>, view: View) => Outcome;
 
 export function done<C>(answer: Answer | null, effects: readonly Effect[], context?: Partial<C>, to?: string): Done<C> {
-  if (context === undefined) return { kind: "done", answer, effects };
-  return to === undefined ? { kind: "done", answer, effects, context } : { kind: "done", answer, effects, context, to };
+  if (to !== undefined && context !== undefined) return { kind: "done", answer, effects, context, to };
+  if (to !== undefined) return { kind: "done", answer, effects, to };
+  return context === undefined ? { kind: "done", answer, effects } : { kind: "done", answer, effects, context };
 }
 
 /** A command with these parameters, of any type. */

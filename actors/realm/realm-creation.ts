@@ -63,7 +63,7 @@ export function createRealm(params: Params<"realm.create">, view: View): Outcome
       effects.setCounter("recipient", channel.recipientId),
       effects.setCounter("group", systemGroupNames.length),
     ],
-    {},
+    undefined,
     "open",
   );
 }

@@ -17,12 +17,12 @@ export function deactivateRealm(caller: UserRecord | null, _params: unknown, vie
     effects.put("realm", "realm", { ...view.realm, deactivatedAt: view.now }),
     effects.emit("realm", { op: "deactivated", realm_id: view.realm.id }, { to: "realm" }),
   ];
-  return done({}, all, {}, "deactivated");
+  return done({}, all, undefined, "deactivated");
 }
 
 /** By the operator: no user can authenticate while the organization is deactivated. */
 export function reactivateRealm(_params: unknown, view: View): Outcome {
-  return done({}, [effects.put("realm", "realm", { ...view.realm, deactivatedAt: null })], {}, "open");
+  return done({}, [effects.put("realm", "realm", { ...view.realm, deactivatedAt: null })], undefined, "open");
 }
 
 export function isOpenAlready(caller: UserRecord | null): Outcome {

@@ -17,6 +17,7 @@
  * them. Each slice is one atomic command and the next one is in the durable mailbox, so a crash always resumes at a
  * slice boundary.
  */
+import { forServer } from "../protocol/decide.ts";
 import { decide, ignore, lead, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
 import { initialRetention, type RetentionContext, type SweepingContext } from "./context.ts";
 import { abandonSweep, allowJumps, begin, beginWhenDue, confirmHeld, repeatRound, sweep } from "./sweeps.ts";
@@ -32,7 +33,7 @@ export const retentionMachine = setupMachine<RetentionContext>().createMachine({
   states: {
     idle: {
       on: {
-        ...lead(decide<RetentionContext>({ "retention.check": begin, "retention.confirm": allowJumps }), {
+        ...lead(decide<RetentionContext>({ "retention.check": begin, "retention.confirm": forServer(allowJumps) }), {
           "retention.check": begins,
         }),
         ...ignore(["retention.due", "retention.sweep", "retention.abandon"]),
@@ -44,8 +45,8 @@ export const retentionMachine = setupMachine<RetentionContext>().createMachine({
           decide<SweepingContext, RetentionContext>({
             "retention.check": repeatRound,
             "retention.sweep": sweep,
-            "retention.abandon": abandonSweep,
-            "retention.confirm": allowJumps,
+            "retention.abandon": forServer(abandonSweep),
+            "retention.confirm": forServer(allowJumps),
           }),
           {
             "retention.sweep": {
@@ -74,7 +75,7 @@ export const retentionMachine = setupMachine<RetentionContext>().createMachine({
           decide<RetentionContext>({
             "retention.check": begin,
             "retention.due": beginWhenDue,
-            "retention.confirm": allowJumps,
+            "retention.confirm": forServer(allowJumps),
           }),
           { "retention.check": begins, "retention.due": begins },
         ),

@@ -49,11 +49,7 @@ export function confirmHeld(
 }
 
 /** The same while no round is held: the next one is not counted. */
-export function allowJumps(
-  _context: RetentionContext,
-  _asked: Command<"retention.confirm">,
-  view: View,
-): Outcome<RetentionContext> {
+export function allowJumps(_params: unknown, view: View): Outcome<RetentionContext> {
   return done({}, [], { allowedLeaps: view.clockJumps });
 }
 
@@ -98,11 +94,7 @@ function count(context: RetentionContext, round: CountedRound, view: View): Outc
 }
 
 /** A slice became a dead letter (M6): the round is retried later. */
-export function abandonSweep(
-  _context: SweepingContext,
-  _asked: Command<"retention.abandon">,
-  view: View,
-): Outcome<RetentionContext> {
+export function abandonSweep(_params: unknown, view: View): Outcome<RetentionContext> {
   return waitUntil(view.dueNow + limits.retention_pause_ms_min, []);
 }
 

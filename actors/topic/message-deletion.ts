@@ -24,7 +24,8 @@ function deleteMessage(
   if (isRefusal(found)) return found;
   const refused = checkDeletion(view, caller, found);
   if (refused !== null) return refused;
-  return done({}, removeMessages(view, { ...context, id: context.id ?? 0 }, [found.message], [caller.id]));
+  const { message } = found;
+  return done({}, removeMessages(view, { ...context, id: message.conversationId }, [message], [caller.id]));
 }
 
 /** After a deletion: finds the conversation's last message, or empties the conversation. */

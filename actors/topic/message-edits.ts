@@ -208,7 +208,7 @@ function checkMove(
   if (refused !== null) return refused;
   // A change of spelling always applies to the whole topic, regardless of the message that was named.
   const isOfWhole = params.propagateMode === "change_all" || isRespelling(context, move);
-  return isOfWhole ? checkMoveLimit(view, caller, move, context.id ?? 0) : null;
+  return isOfWhole ? checkMoveLimit(view, caller, move, message.conversationId) : null;
 }
 
 function isRespelling(context: TopicContext, { from, to, topic }: CheckedMove): boolean {

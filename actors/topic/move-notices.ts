@@ -57,7 +57,7 @@ export function toggleNotice(context: TopicContext, view: View, move: MessageMov
     hasTrait(last.traits, "isResolveNotice") &&
     view.now - last.sentAt <= limits.resolve_undo_s * 1000;
   if (isFresh) {
-    const place = { id: context.id ?? 0, channelId: context.channelId, topic: move.to.topic, userIds: null };
+    const place = { id: last.conversationId, channelId: context.channelId, topic: move.to.topic, userIds: null };
     return removeMessages(view, place, [last], [move.movedById]);
   }
   return [resolveNotice(view, move)];

@@ -39,7 +39,7 @@ export function planMove(
 ): PlannedMove {
   const { params, ticket } = asked;
   const { caller, message, from, to, topic } = requested;
-  const conversationId = context.id ?? 0;
+  const { conversationId } = message;
   const range = rangeOf(params.propagateMode, message.id, view.counter("message"));
   const visibility: Visibility = { view, caller, channel: from, conversationId };
   const target = targetOf(view, requested, conversationId);

@@ -32,7 +32,7 @@ function forget({ botId, id }: WebhookDeliveryRecord): Effect {
 function webhookAnswered({ row }: Pending, asked: Command<"webhook.answered">, view: View): Outcome<Pending> {
   const { reply } = asked.params;
   const posts = reply === null ? [] : postAsBot(view, row, reply, { answersMessageId: row.messageId });
-  return done({}, [forget(row), ...posts], {}, "sent");
+  return done({}, [forget(row), ...posts], undefined, "sent");
 }
 
 function webhookFailed({ row }: Pending, asked: Command<"webhook.failed">, view: View): Outcome<Pending> {
@@ -48,7 +48,7 @@ function webhookFailed({ row }: Pending, asked: Command<"webhook.failed">, view:
     ...postAsBot(view, row, { content, parsed }, {}),
     ...reportFailureToOwner(view, row.botId, row.messageId, filled(ownerText, status)),
   ];
-  return done({}, all, {}, "dead");
+  return done({}, all, undefined, "dead");
 }
 
 /** Contains the failure but not the receiver's URL, which is stored only with the bot. */
@@ -94,7 +94,7 @@ function postAsBot(
 function abandonWebhook({ row }: Pending, asked: Command<"webhook.abandon">, view: View): Outcome<Pending> {
   const later = asked.params.wasAnswered ? null : withNextAttempt(row, view.now, retryPolicy);
   if (later !== null) return done({}, waitFor(later), { row: later });
-  return done({}, [forget(row)], {}, asked.params.wasAnswered ? "sent" : "dead");
+  return done({}, [forget(row)], undefined, asked.params.wasAnswered ? "sent" : "dead");
 }
 
 /** Time for another attempt: rewriting the row offers it to the outbox relay. */

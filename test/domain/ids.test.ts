@@ -1,45 +1,39 @@
-/** The compiler rejects an id of one kind where another is wanted (schemas/ids.ts). This file has to compile. */
+/**
+ * The compiler rejects an id of one kind where another is wanted (schemas/ids.ts), and an effect with the key of another
+ * table. Each value below has the type of the answer, so this file compiles only if the compiler gives it.
+ */
 import t from "tap";
-import { type Command, command } from "../../actors/protocol/commands.ts";
-import { type Effect, effects } from "../../actors/protocol/effects.ts";
+import type { Address, Params } from "../../actors/protocol/commands.ts";
+import type { PutEffect, RemoveEffect } from "../../actors/protocol/effects.ts";
 import type { View } from "../../domain/view.ts";
 import type { ChannelId, ConversationId, EventPosition, GroupId, MessageId, UserId } from "../../schemas/ids.ts";
+import type { KeyOf } from "../../schemas/records.ts";
 
-interface Ids {
-  readonly user: UserId;
-  readonly channel: ChannelId;
-  readonly group: GroupId;
-  readonly message: MessageId;
-  readonly conversation: ConversationId;
-  readonly position: EventPosition;
-}
+type Fits<Given, Wanted> = Given extends Wanted ? true : false;
 
-/** Never called: each pair is right in the first line and swapped in the second. */
-const pairs: readonly ((view: View, ids: Ids) => unknown)[] = [
-  (view, { user, channel }) => view.subscriptions.isSubscribed(user, channel),
-  // @ts-expect-error
-  (view, { user, channel }) => view.subscriptions.isSubscribed(channel, user),
-  (view, { conversation, message }) => view.row("conversationMessages", [conversation, message]),
-  // @ts-expect-error
-  (view, { conversation, message }) => view.row("conversationMessages", [message, conversation]),
-  (_view, { group, user }): Effect => effects.put("groupMembers", [group, user], {}),
-  // @ts-expect-error
-  (_view, { group, user }): Effect => effects.put("groupMembers", [user, group], {}),
-  (view, { message, position }) => [view.row("messages", message), view.row("events", position)],
-  // @ts-expect-error
-  (view, { position }) => view.row("messages", position),
-  (_view, { user, message }): Command => command({ actor: "message", id: message }, "message.delete", {}, user),
-  // @ts-expect-error
-  (_view, { user, message }): Command => command({ actor: "message", id: user }, "message.delete", {}, message),
-  (_view, { user }) => ({ actor: "user", id: user }) satisfies Command["to"],
-  // @ts-expect-error
-  (_view, { channel }) => ({ actor: "user", id: channel }) satisfies Command["to"],
+type Pair = Parameters<View["subscriptions"]["isSubscribed"]>;
+
+const right: readonly true[] = [
+  true satisfies Fits<[UserId, ChannelId], Pair>,
+  true satisfies Fits<readonly [ConversationId, MessageId], KeyOf<"conversationMessages">>,
+  true satisfies Fits<readonly [GroupId, UserId], RemoveEffect<"groupMembers">["key"]>,
+  true satisfies Fits<EventPosition, KeyOf<"events">>,
+  true satisfies Fits<{ actor: "message"; id: MessageId }, Address>,
+  true satisfies Fits<ChannelId, Params<"channel.archive">["channelId"]>,
+  true satisfies Fits<number, UserId>,
+];
+
+const swapped: readonly false[] = [
+  false satisfies Fits<[ChannelId, UserId], Pair>,
+  false satisfies Fits<readonly [MessageId, ConversationId], KeyOf<"conversationMessages">>,
+  false satisfies Fits<readonly [UserId, GroupId], RemoveEffect<"groupMembers">["key"]>,
+  false satisfies Fits<EventPosition, KeyOf<"messages">>,
+  false satisfies Fits<{ actor: "message"; id: UserId }, Address>,
+  false satisfies Fits<UserId, Params<"channel.archive">["channelId"]>,
+  false satisfies Fits<PutEffect<"groups">, PutEffect<"users">>,
 ];
 
 t.test("[house] a swapped pair of ids does not compile, and neither does an effect with another table's key", (t) => {
-  // @ts-expect-error
-  const wrong: Effect = { kind: "remove", table: "groupMembers", key: "a", row: null };
-  t.equal(wrong.kind, "remove");
-  t.ok(pairs.length > 0, "they compile");
+  t.equal(right.length, swapped.length, "each pair both ways");
   t.end();
 });
