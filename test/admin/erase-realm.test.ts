@@ -35,7 +35,7 @@ function recordedRealms(dataDir: string): Set<number> {
   return new Set([...recoverJournal(journalFolder(dataDir), null).records()].map(({ realmId }) => realmId));
 }
 
-t.test("[operations, Erase an organization] a running server erases it with all its files, for ever", async (t) => {
+t.test("a running server erases it with all its files, for ever", async (t) => {
   const server = await startTestServer(t);
   const { dataDir } = server;
   const run = served(server);
@@ -75,7 +75,7 @@ t.test("[operations, Erase an organization] a running server erases it with all 
   t.strictSame(await labels(served(next)), ["", "sales"]);
 });
 
-t.test("[operations, Erase an organization] the first organization cannot be erased", async (t) => {
+t.test("the first organization cannot be erased", async (t) => {
   const server = await startTestServer(t);
   const run = served(server);
   await makeSales(run, server);
@@ -84,43 +84,40 @@ t.test("[operations, Erase an organization] the first organization cannot be era
   t.strictSame(await labels(run), ["", "sales"]);
 });
 
-t.test(
-  "[operations, Erase an organization] sockets of others go on, and one that uses the organization is waited for",
-  async (t) => {
-    const stage = await startClockedServer(t);
-    const { server, clock } = stage;
-    const run = served(server);
-    const eve = await makeSales(run, server);
-    const socket = await connect(server.owner);
-    await run("deactivate-realm", { realm: "sales" });
-    const user = server.running.host.realmOf("sales.example.org");
-    user.use.begin();
-    const ask = async () => {
-      let answer: Awaited<ReturnType<typeof asked>> | null = null;
-      void asked(server.dataDir, "erase-realm", sales).then((made) => {
-        answer = made;
-      });
-      await until(() => {
-        clock.advance(limits.realm_withdrawal_ms_max / 10);
-        return answer !== null;
-      });
-      return answer;
-    };
-    t.match(
-      await ask(),
-      { status: 503, error: { kind: "busy", message: /a request or a delivery uses it/ } },
-      "[S3] realm_withdrawal_ms_max",
-    );
-    t.match(await eve.get("/users/me"), { status: 401, body: { code: "REALM_DEACTIVATED" } }, "it is served as before");
-    user.use.end();
-    t.match(await ask(), { status: 200, result: { realm_id: 2 } });
-    await server.owner.say("general", "plans", "hello");
-    t.ok(socket, "the first organization's socket is open");
-    socket.close();
-  },
-);
+t.test("sockets of others go on, and one that uses the organization is waited for", async (t) => {
+  const stage = await startClockedServer(t);
+  const { server, clock } = stage;
+  const run = served(server);
+  const eve = await makeSales(run, server);
+  const socket = await connect(server.owner);
+  await run("deactivate-realm", { realm: "sales" });
+  const user = server.running.host.realmOf("sales.example.org");
+  user.use.begin();
+  const ask = async () => {
+    let answer: Awaited<ReturnType<typeof asked>> | null = null;
+    void asked(server.dataDir, "erase-realm", sales).then((made) => {
+      answer = made;
+    });
+    await until(() => {
+      clock.advance(limits.realm_withdrawal_ms_max / 10);
+      return answer !== null;
+    });
+    return answer;
+  };
+  t.match(
+    await ask(),
+    { status: 503, error: { kind: "busy", message: /a request or a delivery uses it/ } },
+    "[S3] realm_withdrawal_ms_max",
+  );
+  t.match(await eve.get("/users/me"), { status: 401, body: { code: "REALM_DEACTIVATED" } }, "it is served as before");
+  user.use.end();
+  t.match(await ask(), { status: 200, result: { realm_id: 2 } });
+  await server.owner.say("general", "plans", "hello");
+  t.ok(socket, "the first organization's socket is open");
+  socket.close();
+});
 
-t.test("[operations, Erase an organization] none is erased while its data is copied", async (t) => {
+t.test("none is erased while its data is copied", async (t) => {
   const server = await startTestServer(t);
   const run = served(server);
   await makeSales(run, server);
@@ -173,7 +170,7 @@ t.test("[M1] a stopped folder is erased from while the journal has records, and 
   t.strictSame(readdirSync(join(dataDir, "realms")), ["1", "2.erased", "3"]);
 });
 
-t.test("[operations, Damage on disk] a lost root is rebuilt without what was erased", async (t) => {
+t.test("a lost root is rebuilt without what was erased", async (t) => {
   const server = await startTestServer(t);
   const run = served(server);
   await makeSales(run, server);

@@ -48,7 +48,7 @@ t.test("[S3] live_samples_max: an hour of samples is kept, and the oldest gives 
   t.end();
 });
 
-t.test("[metrics.md, The live page] a quantile is that of the durations since the sample before", (t) => {
+t.test("a quantile is that of the durations since the sample before", (t) => {
   const histogram = new Histogram();
   const before = histogram.snapshot();
   t.ok(Number.isNaN(histogram.quantileSince(before, 0.5)), "none");
@@ -63,7 +63,7 @@ t.test("[metrics.md, The live page] a quantile is that of the durations since th
   t.end();
 });
 
-t.test("[metrics.md, The live page] requests, posts, deliveries, sockets and turns of each five seconds", async (t) => {
+t.test("requests, posts, deliveries, sockets and turns of each five seconds", async (t) => {
   const { server, clock } = await startClockedServer(t);
   const { dataDir, owner } = server;
   const socket = new Socket(server.url, { as: owner });
@@ -97,7 +97,7 @@ t.test("[metrics.md, The live page] requests, posts, deliveries, sockets and tur
   socket.ws.close();
 });
 
-t.test("[metrics.md, The live page] the table of figures is what the page gets, and each is of a metric", async (t) => {
+t.test("the table of figures is what the page gets, and each is of a metric", async (t) => {
   const server = await startTestServer(t);
   const table = readFileSync(join(checkout, "docs/metrics.md"), "utf8");
   const rows = [...table.matchAll(/^\| `([a-z0-9_]+)` \| `(colloquy_\w+)` \|/gm)];

@@ -75,186 +75,171 @@ async function logIn({ where, host, key }: Listener): Promise<LoggedIn> {
   return { cookie, token, headers: { ...ofPage(host, token), Cookie: cookie } };
 }
 
-t.test(
-  "[web.md, The operator's page] a browser gets the page at /admin, a program what the operations are",
-  async (t) => {
-    const { server, where } = await onTcp(t);
-    const asBrowser = {
-      Accept: "text/html,application/xhtml+xml",
-      "Sec-Fetch-Site": "none",
-      "Sec-Fetch-Dest": "document",
-    };
-    const page = await askAdmin(where, "/admin", { headers: asBrowser });
-    t.match(page, { status: 200, contentType: "text/html; charset=utf-8", body: html });
-    t.match(page.headers["content-security-policy"], /script-src 'self'.*frame-ancestors 'none'/);
-    t.notMatch(page.headers["content-security-policy"], /unsafe|\*/);
-    t.match(page.headers, { "cache-control": "no-cache", vary: "Accept, Accept-Encoding" });
-    const tag = { "If-None-Match": String(page.headers.etag) };
-    t.match(await askAdmin(where, "/admin", { headers: { ...asBrowser, ...tag } }), { status: 304, body: "" });
-    const program = await askAdmin(where, "/admin", { headers: { Accept: "*/*" } });
-    t.match(program, { status: 200, contentType: "application/json", body: /"operations":\[/ });
-    const asset = await askAdmin(where, "/admin/assets/live-BBBB.js");
-    t.match(asset, { status: 200, contentType: "text/javascript; charset=utf-8", body: "1" });
-    t.match(asset.headers["cache-control"], /immutable/);
-    for (const name of ["", "missing.js", "..%2findex.html", "../index.html", "live-BBBB.js/x", "__proto__"]) {
-      t.match(await askAdmin(where, `/admin/assets/${name}`), { status: 404 }, name);
-    }
-    const fromWiki = { ...asBrowser, "Sec-Fetch-Site": "cross-site" };
-    t.match(
-      await askAdmin(where, "/admin", { headers: fromWiki }),
-      { status: 200 },
-      "a link of another site leads there",
-    );
-    const framed = { ...fromWiki, "Sec-Fetch-Dest": "iframe" };
-    t.match(await askAdmin(where, "/admin", { headers: framed }), { status: 403 });
-    for (const path of ["/admin", "/admin/live", "/admin/assets/live-BBBB.js", "/assets/live-BBBB.js"]) {
-      const { status } = await fetch(server.url + path, { headers: { Accept: "text/html" } });
-      t.equal(status, 404, `the public port has no ${path}`);
-    }
-  },
-);
+t.test("a browser gets the page at /admin, a program what the operations are", async (t) => {
+  const { server, where } = await onTcp(t);
+  const asBrowser = {
+    Accept: "text/html,application/xhtml+xml",
+    "Sec-Fetch-Site": "none",
+    "Sec-Fetch-Dest": "document",
+  };
+  const page = await askAdmin(where, "/admin", { headers: asBrowser });
+  t.match(page, { status: 200, contentType: "text/html; charset=utf-8", body: html });
+  t.match(page.headers["content-security-policy"], /script-src 'self'.*frame-ancestors 'none'/);
+  t.notMatch(page.headers["content-security-policy"], /unsafe|\*/);
+  t.match(page.headers, { "cache-control": "no-cache", vary: "Accept, Accept-Encoding" });
+  const tag = { "If-None-Match": String(page.headers.etag) };
+  t.match(await askAdmin(where, "/admin", { headers: { ...asBrowser, ...tag } }), { status: 304, body: "" });
+  const program = await askAdmin(where, "/admin", { headers: { Accept: "*/*" } });
+  t.match(program, { status: 200, contentType: "application/json", body: /"operations":\[/ });
+  const asset = await askAdmin(where, "/admin/assets/live-BBBB.js");
+  t.match(asset, { status: 200, contentType: "text/javascript; charset=utf-8", body: "1" });
+  t.match(asset.headers["cache-control"], /immutable/);
+  for (const name of ["", "missing.js", "..%2findex.html", "../index.html", "live-BBBB.js/x", "__proto__"]) {
+    t.match(await askAdmin(where, `/admin/assets/${name}`), { status: 404 }, name);
+  }
+  const fromWiki = { ...asBrowser, "Sec-Fetch-Site": "cross-site" };
+  t.match(
+    await askAdmin(where, "/admin", { headers: fromWiki }),
+    { status: 200 },
+    "a link of another site leads there",
+  );
+  const framed = { ...fromWiki, "Sec-Fetch-Dest": "iframe" };
+  t.match(await askAdmin(where, "/admin", { headers: framed }), { status: 403 });
+  for (const path of ["/admin", "/admin/live", "/admin/assets/live-BBBB.js", "/assets/live-BBBB.js"]) {
+    const { status } = await fetch(server.url + path, { headers: { Accept: "text/html" } });
+    t.equal(status, 404, `the public port has no ${path}`);
+  }
+});
 
-t.test("[web.md, The operator's page] a server without a build says so, and operations work", async (t) => {
+t.test("a server without a build says so, and operations work", async (t) => {
   const server = await startTestServer(t, { webFolder: temporaryFolder(t) });
   const headers = { Accept: "text/html" };
   t.match(await askAdmin(server.dataDir, "/admin", { headers }), { status: 404, body: /not built.*npm run build/ });
   t.match(await askAdmin(server.dataDir, "/admin"), { status: 200 });
 });
 
-t.test(
-  "[web.md, The operator's page] on TCP the key opens a session: a cookie and a token, which are nothing alone",
-  async (t) => {
-    const lines: string[] = [];
-    const log = pino({ base: null }, { write: (line: string) => lines.push(line) });
-    const listener = await onTcp(t, { log });
-    const { where, host, key } = listener;
-    const live = (headers: Readonly<Record<string, string>>) => askAdmin(where, "/admin/live", { headers });
-    t.match(await live(ofPage(host)), { status: 401, body: /log in with the key/ });
-    const wrong = await post(where, "/admin/log-in", { key: "canary-key" }, ofPage(host));
-    t.match(wrong, { status: 401, body: /this is not the key in admin\.key/ });
-    t.equal(wrong.headers["set-cookie"], undefined);
-    t.match(lines.join(""), /"address":"127\.0\.0\.1","msg":"failed login to administration: wrong key"/);
-    t.notMatch(lines.join(""), "canary-key");
-    const answer = await post(where, "/admin/log-in", { key: ` ${key}\n` }, ofPage(host));
-    t.equal(answer.status, 200);
-    const [cookie = ""] = answer.headers["set-cookie"] ?? [];
-    t.match(cookie, /^colloquy_admin_[0-9a-f]{8}=[\w-]{32}; Path=\/admin; HttpOnly; SameSite=Strict; Max-Age=43200$/);
-    t.notOk(cookie.includes(key) || answer.body.includes(key), "[S2] neither is the key");
-    const { token, cookie: pair, headers } = await logIn(listener);
-    t.match(await live(headers), { status: 200 });
-    t.match(
-      await live({ ...ofPage(host), Cookie: pair }),
-      { status: 401 },
-      "another port of the host gets the cookie, too",
-    );
-    t.match(await live(ofPage(host, token)), { status: 401 });
-    t.match(await live({ Host: host, Cookie: pair }), { status: 403 }, "without the header of the page");
-    t.match(await live({ Host: host, Authorization: `Bearer ${key}` }), { status: 200 }, "a program sends the key");
-    const ended = await post(where, "/admin/log-out", {}, headers);
-    t.match(ended.headers["set-cookie"]?.[0], /=; .*Max-Age=0$/);
-    t.match(await live(headers), { status: 401 });
-  },
-);
+t.test("on TCP the key opens a session: a cookie and a token, which are nothing alone", async (t) => {
+  const lines: string[] = [];
+  const log = pino({ base: null }, { write: (line: string) => lines.push(line) });
+  const listener = await onTcp(t, { log });
+  const { where, host, key } = listener;
+  const live = (headers: Readonly<Record<string, string>>) => askAdmin(where, "/admin/live", { headers });
+  t.match(await live(ofPage(host)), { status: 401, body: /log in with the key/ });
+  const wrong = await post(where, "/admin/log-in", { key: "canary-key" }, ofPage(host));
+  t.match(wrong, { status: 401, body: /this is not the key in admin\.key/ });
+  t.equal(wrong.headers["set-cookie"], undefined);
+  t.match(lines.join(""), /"address":"127\.0\.0\.1","msg":"failed login to administration: wrong key"/);
+  t.notMatch(lines.join(""), "canary-key");
+  const answer = await post(where, "/admin/log-in", { key: ` ${key}\n` }, ofPage(host));
+  t.equal(answer.status, 200);
+  const [cookie = ""] = answer.headers["set-cookie"] ?? [];
+  t.match(cookie, /^colloquy_admin_[0-9a-f]{8}=[\w-]{32}; Path=\/admin; HttpOnly; SameSite=Strict; Max-Age=43200$/);
+  t.notOk(cookie.includes(key) || answer.body.includes(key), "[S2] neither is the key");
+  const { token, cookie: pair, headers } = await logIn(listener);
+  t.match(await live(headers), { status: 200 });
+  t.match(
+    await live({ ...ofPage(host), Cookie: pair }),
+    { status: 401 },
+    "another port of the host gets the cookie, too",
+  );
+  t.match(await live(ofPage(host, token)), { status: 401 });
+  t.match(await live({ Host: host, Cookie: pair }), { status: 403 }, "without the header of the page");
+  t.match(await live({ Host: host, Authorization: `Bearer ${key}` }), { status: 200 }, "a program sends the key");
+  const ended = await post(where, "/admin/log-out", {}, headers);
+  t.match(ended.headers["set-cookie"]?.[0], /=; .*Max-Age=0$/);
+  t.match(await live(headers), { status: 401 });
+});
 
-t.test(
-  "[web.md, The operator's page] no other page can use a session: host, origin and site must be its own",
-  async (t) => {
-    const listener = await onTcp(t);
-    const { where, host } = listener;
-    const { headers } = await logIn(listener);
-    const port = host.split(":")[1];
-    const allowed: Readonly<Record<string, object>> = {
-      "the name of this machine": { Host: `localhost:${port}`, Origin: `http://localhost:${port}` },
-      "no Origin, as in a GET": { Origin: undefined },
-      "plain HTTP to an address: no Sec-Fetch-Site": { "Sec-Fetch-Site": undefined },
-      "a tunnel from another port": { Host: "127.0.0.1:7", Origin: "http://127.0.0.1:7" },
+t.test("no other page can use a session: host, origin and site must be its own", async (t) => {
+  const listener = await onTcp(t);
+  const { where, host } = listener;
+  const { headers } = await logIn(listener);
+  const port = host.split(":")[1];
+  const allowed: Readonly<Record<string, object>> = {
+    "the name of this machine": { Host: `localhost:${port}`, Origin: `http://localhost:${port}` },
+    "no Origin, as in a GET": { Origin: undefined },
+    "plain HTTP to an address: no Sec-Fetch-Site": { "Sec-Fetch-Site": undefined },
+    "a tunnel from another port": { Host: "127.0.0.1:7", Origin: "http://127.0.0.1:7" },
+  };
+  const refused: Readonly<Record<string, object>> = {
+    "a name that was rebound": { Host: `evil.example:${port}`, Origin: `http://evil.example:${port}` },
+    "another origin": { Origin: "http://evil.example" },
+    "another port of this host": { Origin: "http://127.0.0.1:9991", "Sec-Fetch-Site": "same-site" },
+    "another port, without Sec-Fetch-Site": { Origin: "http://127.0.0.1:9991", "Sec-Fetch-Site": undefined },
+    "an opaque origin": { Origin: "null" },
+    "another site": { "Sec-Fetch-Site": "cross-site" },
+    "no host": { Host: "" },
+  };
+  const of = (change: object) =>
+    Object.fromEntries(Object.entries({ ...headers, ...change }).filter(([, value]) => value !== undefined));
+  for (const [name, change] of Object.entries(allowed)) {
+    t.match(await askAdmin(where, "/admin/live", { headers: of(change) }), { status: 200 }, name);
+  }
+  for (const [name, change] of Object.entries(refused)) {
+    for (const path of ["/admin/live", "/admin/live/organizations", "/admin/live/dead-letters"]) {
+      t.match(await askAdmin(where, path, { headers: of(change) }), { status: 403 }, `${name}: ${path}`);
+    }
+    for (const path of ["/admin/log-in", "/admin/log-out", "/admin/dead-letters-drop"]) {
+      t.match(await post(where, path, { key: listener.key }, of(change)), { status: 403 }, `${name}: ${path}`);
+    }
+  }
+  t.match(await askAdmin(where, "/admin/live", { headers }), { status: 200 }, "the session still is");
+});
+
+t.test("a tunnel to a Unix socket needs no key, but the header and a local name", async (t) => {
+  const { dataDir } = await startTestServer(t, { webFolder: smallPages(t) });
+  const live = (headers: Readonly<Record<string, string>>) => askAdmin(dataDir, "/admin/live", { headers });
+  for (const host of ["localhost:9992", "127.0.0.1:9992", "[::1]:9992"]) {
+    t.match(await live(ofPage(host)), { status: 200 }, host);
+  }
+  t.match(await live({}), { status: 200 }, "a program");
+  t.match(
+    await live({ Host: "localhost:9992", "Sec-Fetch-Site": "same-origin" }),
+    { status: 403 },
+    "without the header",
+  );
+  t.match(await live(ofPage("evil.example:9992")), { status: 403 }, "a name that was rebound");
+  t.match(await live({ ...ofPage("localhost:9992"), Origin: "http://evil.example" }), { status: 403 });
+  const login = await post(dataDir, "/admin/log-in", { key: "null" }, ofPage("localhost:9992"));
+  t.match(login, { status: 401 }, "no key is right");
+});
+
+t.test("a session lists, retries and drops dead letters, and does nothing else", async (t) => {
+  const listener = await onTcp(t);
+  const { where, server } = listener;
+  const { headers } = await logIn(listener);
+  realmOf(server).dispatcher.send(commands.throwing());
+  await until(() => realmOf(server).environment.count("deadLetters") === 1);
+  const list = async () =>
+    bodyOf(await askAdmin(where, "/admin/live/dead-letters?realm=", { headers })) as {
+      readonly total: number;
+      readonly letters: readonly { readonly id: number }[];
     };
-    const refused: Readonly<Record<string, object>> = {
-      "a name that was rebound": { Host: `evil.example:${port}`, Origin: `http://evil.example:${port}` },
-      "another origin": { Origin: "http://evil.example" },
-      "another port of this host": { Origin: "http://127.0.0.1:9991", "Sec-Fetch-Site": "same-site" },
-      "another port, without Sec-Fetch-Site": { Origin: "http://127.0.0.1:9991", "Sec-Fetch-Site": undefined },
-      "an opaque origin": { Origin: "null" },
-      "another site": { "Sec-Fetch-Site": "cross-site" },
-      "no host": { Host: "" },
-    };
-    const of = (change: object) =>
-      Object.fromEntries(Object.entries({ ...headers, ...change }).filter(([, value]) => value !== undefined));
-    for (const [name, change] of Object.entries(allowed)) {
-      t.match(await askAdmin(where, "/admin/live", { headers: of(change) }), { status: 200 }, name);
-    }
-    for (const [name, change] of Object.entries(refused)) {
-      for (const path of ["/admin/live", "/admin/live/organizations", "/admin/live/dead-letters"]) {
-        t.match(await askAdmin(where, path, { headers: of(change) }), { status: 403 }, `${name}: ${path}`);
-      }
-      for (const path of ["/admin/log-in", "/admin/log-out", "/admin/dead-letters-drop"]) {
-        t.match(await post(where, path, { key: listener.key }, of(change)), { status: 403 }, `${name}: ${path}`);
-      }
-    }
-    t.match(await askAdmin(where, "/admin/live", { headers }), { status: 200 }, "the session still is");
-  },
-);
-
-t.test(
-  "[web.md, The operator's page] a tunnel to a Unix socket needs no key, but the header and a local name",
-  async (t) => {
-    const { dataDir } = await startTestServer(t, { webFolder: smallPages(t) });
-    const live = (headers: Readonly<Record<string, string>>) => askAdmin(dataDir, "/admin/live", { headers });
-    for (const host of ["localhost:9992", "127.0.0.1:9992", "[::1]:9992"]) {
-      t.match(await live(ofPage(host)), { status: 200 }, host);
-    }
-    t.match(await live({}), { status: 200 }, "a program");
-    t.match(
-      await live({ Host: "localhost:9992", "Sec-Fetch-Site": "same-origin" }),
-      { status: 403 },
-      "without the header",
-    );
-    t.match(await live(ofPage("evil.example:9992")), { status: 403 }, "a name that was rebound");
-    t.match(await live({ ...ofPage("localhost:9992"), Origin: "http://evil.example" }), { status: 403 });
-    const login = await post(dataDir, "/admin/log-in", { key: "null" }, ofPage("localhost:9992"));
-    t.match(login, { status: 401 }, "no key is right");
-  },
-);
-
-t.test(
-  "[web.md, The operator's page] a session lists, retries and drops dead letters, and does nothing else",
-  async (t) => {
-    const listener = await onTcp(t);
-    const { where, server } = listener;
-    const { headers } = await logIn(listener);
-    realmOf(server).dispatcher.send(commands.throwing());
-    await until(() => realmOf(server).environment.count("deadLetters") === 1);
-    const list = async () =>
-      bodyOf(await askAdmin(where, "/admin/live/dead-letters?realm=", { headers })) as {
-        readonly total: number;
-        readonly letters: readonly { readonly id: number }[];
-      };
-    const { total, letters } = await list();
-    t.equal(total, 1);
-    t.match(letters, [{ kind: "command", what: "realm.create for realm", attempts: 3 }]);
-    const organizations = bodyOf(await askAdmin(where, "/admin/live/organizations", { headers }));
-    t.match(organizations, {
-      metrics: { colloquy_realm_dead_letters: { "": 1 }, colloquy_realms: { all: 1, open: 1 } },
-    });
-    const [letter] = letters;
-    const retried = await post(where, "/admin/dead-letters-retry", { ids: [letter?.id] }, headers);
-    t.match(bodyOf(retried), { result: { letters: [{ id: letter?.id, problem: null }] } });
-    for (;;) {
-      const [again] = (await list()).letters;
-      if (again !== undefined && again.id !== letter?.id) break;
-    }
-    t.match(await post(where, "/admin/dead-letters-drop", { ids: "all" }, headers), { status: 200 });
-    t.match(await list(), { total: 0, letters: [] });
-    t.match(await askAdmin(where, "/admin/live/dead-letters?realm=none", { headers }), {
-      status: 409,
-      body: /no realm/,
-    });
-    const operations = bodyOf(await askAdmin(where, "/admin"))["operations"] as readonly { readonly name: string }[];
-    for (const { name } of operations.filter(({ name }) => !/^dead-letters-(?:retry|drop)$/.test(name))) {
-      t.match(await post(where, `/admin/${name}`, {}, headers), { status: 403 }, name);
-    }
-  },
-);
+  const { total, letters } = await list();
+  t.equal(total, 1);
+  t.match(letters, [{ kind: "command", what: "realm.create for realm", attempts: 3 }]);
+  const organizations = bodyOf(await askAdmin(where, "/admin/live/organizations", { headers }));
+  t.match(organizations, {
+    metrics: { colloquy_realm_dead_letters: { "": 1 }, colloquy_realms: { all: 1, open: 1 } },
+  });
+  const [letter] = letters;
+  const retried = await post(where, "/admin/dead-letters-retry", { ids: [letter?.id] }, headers);
+  t.match(bodyOf(retried), { result: { letters: [{ id: letter?.id, problem: null }] } });
+  for (;;) {
+    const [again] = (await list()).letters;
+    if (again !== undefined && again.id !== letter?.id) break;
+  }
+  t.match(await post(where, "/admin/dead-letters-drop", { ids: "all" }, headers), { status: 200 });
+  t.match(await list(), { total: 0, letters: [] });
+  t.match(await askAdmin(where, "/admin/live/dead-letters?realm=none", { headers }), {
+    status: 409,
+    body: /no realm/,
+  });
+  const operations = bodyOf(await askAdmin(where, "/admin"))["operations"] as readonly { readonly name: string }[];
+  for (const { name } of operations.filter(({ name }) => !/^dead-letters-(?:retry|drop)$/.test(name))) {
+    t.match(await post(where, `/admin/${name}`, {}, headers), { status: 403 }, name);
+  }
+});
 
 t.test("[S2] the page shows no key, password, address or text", async (t) => {
   const listener = await onTcp(t);
@@ -283,7 +268,7 @@ t.test("[S2] the page shows no key, password, address or text", async (t) => {
     t.notOk(shown.includes(canary), canary);
 });
 
-t.test("[web.md, The operator's page] bad requests get an error of one line", async (t) => {
+t.test("bad requests get an error of one line", async (t) => {
   const listener = await onTcp(t);
   const { where, host } = listener;
   const { headers } = await logIn(listener);

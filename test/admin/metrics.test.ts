@@ -35,7 +35,7 @@ async function metricsWithDelays(dataDir: string): Promise<AdminAnswer> {
   }
 }
 
-t.test("[operations, Health] the table of metrics is what /metrics shows", async (t) => {
+t.test("the table of metrics is what /metrics shows", async (t) => {
   const server = await startTestServer(t);
   await server.owner.post("/messages", { type: "direct", to: JSON.stringify([2]), content: "Counted" });
   const { status, contentType, body } = await metricsWithDelays(server.dataDir);
@@ -53,7 +53,7 @@ t.test("[operations, Health] the table of metrics is what /metrics shows", async
   t.strictSame(shown, documented);
 });
 
-t.test("[operations, Health] requests, turns, flushes, sockets and failed logins are counted", async (t) => {
+t.test("requests, turns, flushes, sockets and failed logins are counted", async (t) => {
   const server = await startTestServer(t);
   const socket = new Socket(server.url, { as: server.owner });
   await socket.opened();
@@ -91,28 +91,25 @@ t.test("[S2] metrics show no key, password, address or text", async (t) => {
   );
 });
 
-t.test(
-  "[operations, Health] a failed login is a line of the log with its address, in the form that fail2ban reads",
-  async (t) => {
-    const lines: string[] = [];
-    const log = pino({ base: null }, { write: (line: string) => lines.push(line) });
-    const environment = { TRUST_PROXY: "true", RATE_LIMITS: "login=2/60" };
-    const server = await startTestServer(t, { log, environment });
-    const forwarded = { "X-Forwarded-For": "203.0.113.7" };
-    for (const attempt of [1, 2, 3]) {
-      const authorization = `Basic ${Buffer.from(`someone@example.com:wrong-key-${attempt}`).toString("base64")}`;
-      const url = `${server.url}/api/v1/users/me`;
-      const { status } = await fetch(url, { headers: { ...forwarded, authorization } });
-      t.equal(status, attempt <= 2 ? 401 : 429);
-    }
-    const documented = /failregex = (.*?)`/.exec(readFileSync(join(checkout, "docs/operations.md"), "utf8"))?.[1] ?? "";
-    const pattern = new RegExp(documented.replace("<HOST>", "(203\\.0\\.113\\.7)"));
-    t.equal(lines.filter((line) => pattern.test(line)).length, 2, "what is over the limit does not fill the log");
-    t.notOk(lines.join("").includes("wrong-key"));
-  },
-);
+t.test("a failed login is a line of the log with its address, in the form that fail2ban reads", async (t) => {
+  const lines: string[] = [];
+  const log = pino({ base: null }, { write: (line: string) => lines.push(line) });
+  const environment = { TRUST_PROXY: "true", RATE_LIMITS: "login=2/60" };
+  const server = await startTestServer(t, { log, environment });
+  const forwarded = { "X-Forwarded-For": "203.0.113.7" };
+  for (const attempt of [1, 2, 3]) {
+    const authorization = `Basic ${Buffer.from(`someone@example.com:wrong-key-${attempt}`).toString("base64")}`;
+    const url = `${server.url}/api/v1/users/me`;
+    const { status } = await fetch(url, { headers: { ...forwarded, authorization } });
+    t.equal(status, attempt <= 2 ? 401 : 429);
+  }
+  const documented = /failregex = (.*?)`/.exec(readFileSync(join(checkout, "docs/operations.md"), "utf8"))?.[1] ?? "";
+  const pattern = new RegExp(documented.replace("<HOST>", "(203\\.0\\.113\\.7)"));
+  t.equal(lines.filter((line) => pattern.test(line)).length, 2, "what is over the limit does not fill the log");
+  t.notOk(lines.join("").includes("wrong-key"));
+});
 
-t.test("[operations, Health] the socket belongs to the server's account alone, and goes with the server", async (t) => {
+t.test("the socket belongs to the server's account alone, and goes with the server", async (t) => {
   const server = await startTestServer(t);
   const socket = join(server.dataDir, "admin.sock");
   t.equal(statSync(socket).mode & 0o777, 0o600);
@@ -125,20 +122,17 @@ t.test("[operations, Health] the socket belongs to the server's account alone, a
   t.notOk(existsSync(socket));
 });
 
-t.test(
-  "[operations, Health] a socket that a killed server left does not keep the next one from starting",
-  async (t) => {
-    const dataDir = temporaryFolder(t);
-    const socket = join(dataDir, "admin.sock");
-    const program = `require("node:net").createServer().listen(${JSON.stringify(socket)}, () => process.kill(process.pid, "SIGKILL"))`;
-    await new Program(t, process.execPath, ["-e", program], {}).exited;
-    t.ok(existsSync(socket));
-    const server = await startTestServer(t, { dataDir });
-    t.match(await askAdmin(server.dataDir, "/healthz"), { status: 200 });
-  },
-);
+t.test("a socket that a killed server left does not keep the next one from starting", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const socket = join(dataDir, "admin.sock");
+  const program = `require("node:net").createServer().listen(${JSON.stringify(socket)}, () => process.kill(process.pid, "SIGKILL"))`;
+  await new Program(t, process.execPath, ["-e", program], {}).exited;
+  t.ok(existsSync(socket));
+  const server = await startTestServer(t, { dataDir });
+  t.match(await askAdmin(server.dataDir, "/healthz"), { status: 200 });
+});
 
-t.test("[operations, Health] a file, and the socket of a server that lives, are never replaced", async (t) => {
+t.test("a file, and the socket of a server that lives, are never replaced", async (t) => {
   const file = join(temporaryFolder(t), "precious");
   writeFileSync(file, "precious");
   const server = await startTestServer(t);
@@ -158,58 +152,52 @@ t.test("[M5] /readyz answers 503 while changes are rejected", async (t) => {
   t.equal(sampleIn(body, "colloquy_writes_accepted"), 0);
 });
 
-t.test(
-  "[operations, Health] over TCP there is one address for metrics, and pages of other sites get nothing",
-  async (t) => {
-    const port = await freePort();
-    const server = await startTestServer(t, { environment: { ADMIN_LISTEN: `127.0.0.1:${port}` } });
-    t.match(await askAdmin(port, "/metrics"), { status: 200 });
-    const headers = { "Sec-Fetch-Site": "cross-site" };
-    t.match(await askAdmin(port, "/metrics", { headers }), { status: 403 });
-    t.match(await server.owner.get("/metrics"), { status: 404 }, "the public port does not have it");
-    const second = readConfig({ PORT: "0", DATA_DIR: temporaryFolder(t), ADMIN_LISTEN: `127.0.0.1:${port}` });
-    const tools = {
-      log: createLog("silent"),
-      die(error: unknown): never {
-        throw error;
-      },
-    };
-    await t.rejects(startServer(second, tools), { name: "BadConfig", message: /ADMIN_LISTEN.*EADDRINUSE/ });
-  },
-);
+t.test("over TCP there is one address for metrics, and pages of other sites get nothing", async (t) => {
+  const port = await freePort();
+  const server = await startTestServer(t, { environment: { ADMIN_LISTEN: `127.0.0.1:${port}` } });
+  t.match(await askAdmin(port, "/metrics"), { status: 200 });
+  const headers = { "Sec-Fetch-Site": "cross-site" };
+  t.match(await askAdmin(port, "/metrics", { headers }), { status: 403 });
+  t.match(await server.owner.get("/metrics"), { status: 404 }, "the public port does not have it");
+  const second = readConfig({ PORT: "0", DATA_DIR: temporaryFolder(t), ADMIN_LISTEN: `127.0.0.1:${port}` });
+  const tools = {
+    log: createLog("silent"),
+    die(error: unknown): never {
+      throw error;
+    },
+  };
+  await t.rejects(startServer(second, tools), { name: "BadConfig", message: /ADMIN_LISTEN.*EADDRINUSE/ });
+});
 
-t.test(
-  "[operations, Health] a name that is not the operator's gets nothing from any route, on TCP and on a socket",
-  async (t) => {
-    const port = await freePort();
-    await startTestServer(t, {
-      environment: { ADMIN_LISTEN: `localhost:${port}`, ADMIN_HOSTS: "colloquy, Metrics.example.org" },
-    });
-    const socket = await startTestServer(t);
-    const paths = ["/healthz", "/readyz", "/metrics", "/admin", "/admin/assets/x.js", "/admin/live", "/no-such-path"];
-    const asked = (where: string | number, path: string, host: string, method = "GET") =>
-      askAdmin(where, path, { method, headers: { Host: host } });
-    for (const where of [port, socket.dataDir]) {
-      for (const host of ["evil.example", `evil.example:${port}`, "localhost.evil.example", "127.0.0.1.evil.example"]) {
-        for (const path of paths)
-          t.match(await asked(where, path, host), { status: 403, body: /ADMIN_HOSTS/ }, `${host}${path}`);
-        t.match(await asked(where, "/admin/list-realms", host, "POST"), { status: 403 });
-      }
-      for (const host of ["localhost", `LOCALHOST:${port}`, "127.0.0.1", "10.1.2.3:9992", "[::1]:9992", "[fe80::1]"]) {
-        for (const path of ["/healthz", "/readyz", "/metrics"]) {
-          t.match(await asked(where, path, host), { status: 200 }, `a probe or a scrape of ${host}`);
-        }
+t.test("a name that is not the operator's gets nothing from any route, on TCP and on a socket", async (t) => {
+  const port = await freePort();
+  await startTestServer(t, {
+    environment: { ADMIN_LISTEN: `localhost:${port}`, ADMIN_HOSTS: "colloquy, Metrics.example.org" },
+  });
+  const socket = await startTestServer(t);
+  const paths = ["/healthz", "/readyz", "/metrics", "/admin", "/admin/assets/x.js", "/admin/live", "/no-such-path"];
+  const asked = (where: string | number, path: string, host: string, method = "GET") =>
+    askAdmin(where, path, { method, headers: { Host: host } });
+  for (const where of [port, socket.dataDir]) {
+    for (const host of ["evil.example", `evil.example:${port}`, "localhost.evil.example", "127.0.0.1.evil.example"]) {
+      for (const path of paths)
+        t.match(await asked(where, path, host), { status: 403, body: /ADMIN_HOSTS/ }, `${host}${path}`);
+      t.match(await asked(where, "/admin/list-realms", host, "POST"), { status: 403 });
+    }
+    for (const host of ["localhost", `LOCALHOST:${port}`, "127.0.0.1", "10.1.2.3:9992", "[::1]:9992", "[fe80::1]"]) {
+      for (const path of ["/healthz", "/readyz", "/metrics"]) {
+        t.match(await asked(where, path, host), { status: 200 }, `a probe or a scrape of ${host}`);
       }
     }
-    for (const host of ["colloquy:9992", "metrics.example.org"]) {
-      t.match(await asked(port, "/metrics", host), { status: 200 }, host);
-      t.match(await asked(socket.dataDir, "/metrics", host), { status: 403 }, `${host} without ADMIN_HOSTS`);
-    }
-    const old = new RawConnection(`http://localhost:${port}`);
-    await old.write("GET /readyz HTTP/1.0\r\n\r\n");
-    t.match(await old.answer(), { status: 200 }, "a probe without Host");
-  },
-);
+  }
+  for (const host of ["colloquy:9992", "metrics.example.org"]) {
+    t.match(await asked(port, "/metrics", host), { status: 200 }, host);
+    t.match(await asked(socket.dataDir, "/metrics", host), { status: 403 }, `${host} without ADMIN_HOSTS`);
+  }
+  const old = new RawConnection(`http://localhost:${port}`);
+  await old.write("GET /readyz HTTP/1.0\r\n\r\n");
+  t.match(await old.answer(), { status: 200 }, "a probe without Host");
+});
 
 t.test("[S3] admin_hosts_max: ADMIN_HOSTS has so many names, none with a port or an address", (t) => {
   const of = (value: string) => readConfig({ ADMIN_HOSTS: value }).adminHosts;
@@ -223,7 +211,7 @@ t.test("[S3] admin_hosts_max: ADMIN_HOSTS has so many names, none with a port or
   t.end();
 });
 
-t.test("[operations, Configuration] ADMIN_LISTEN is a socket, an address or none", (t) => {
+t.test("ADMIN_LISTEN is a socket, an address or none", (t) => {
   const of = (value: string) => readConfig({ ADMIN_LISTEN: value }).adminAddress;
   t.strictSame(of(""), { kind: "socket", path: null });
   t.strictSame(of("none"), { kind: "none" });

@@ -90,7 +90,7 @@ async function everything(t: Test, run: Run, dataDir: string): Promise<void> {
   t.match(await run("status"), { accepts_writes: true, realms: 2 });
 }
 
-t.test("[operations, The command line] every operation works while the server runs", async (t) => {
+t.test("every operation works while the server runs", async (t) => {
   const server = await startTestServer(t);
   realmOf(server).dispatcher.send(commands.throwing());
   await until(() => realmOf(server).environment.count("deadLetters") === 1);
@@ -98,7 +98,7 @@ t.test("[operations, The command line] every operation works while the server ru
   t.match(await served(server)("status"), { is_running: true, server: { pid: process.pid, address: server.url } });
 });
 
-t.test("[operations, The command line] every operation works while the server is stopped", async (t) => {
+t.test("every operation works while the server is stopped", async (t) => {
   const dataDir = temporaryFolder(t);
   const server = await startTestServer(t, { dataDir });
   realmOf(server).dispatcher.send(commands.throwing());
@@ -154,44 +154,41 @@ t.test("[M1, M7] what an operation changed is true for the next request", async 
   t.equal((await server.owner.get("/users/me")).status, 200);
 });
 
-t.test(
-  "[operations, The command line] over TCP, operations need the key of the data folder, and no browser has it",
-  async (t) => {
-    const port = await freePort();
-    const server = await startTestServer(t, { environment: { ADMIN_LISTEN: `127.0.0.1:${port}` } });
-    const file = join(server.dataDir, "admin.key");
-    t.equal(statSync(file).mode & 0o777, 0o600);
-    const good = { Authorization: `Bearer ${readFileSync(file, "utf8").trim()}` };
-    t.match(await asked(port, "status", {}, good), { status: 200, result: { is_running: true } });
-    for (const headers of [
-      {},
-      { Authorization: "Bearer x" },
-      { ...good, Origin: `http://127.0.0.1:${port}` },
-      { ...good, Origin: "null" },
-      { ...good, "Sec-Fetch-Site": "same-origin" },
-      { ...good, "Sec-Fetch-Site": "cross-site" },
-      { ...good, Host: `rebound.example.org:${port}` },
-      { ...good, Host: "127.0.0.1.example.org" },
-    ]) {
-      t.match(
-        await asked(port, "status", {}, headers),
-        { status: 403, error: { kind: "forbidden" } },
-        JSON.stringify(headers),
-      );
-    }
-    for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"]) {
-      t.match(await asked(port, "status", {}, { ...good, "Content-Type": type }), { status: 400 }, type);
-    }
-    t.match(await asked(port, "status", {}, { ...good, Host: `localhost:${port}` }), { status: 200 });
-    t.equal(
-      (await fetch(`${server.url}/admin/status`, { method: "POST", body: "{}" })).status,
-      404,
-      "never on the public port",
+t.test("over TCP, operations need the key of the data folder, and no browser has it", async (t) => {
+  const port = await freePort();
+  const server = await startTestServer(t, { environment: { ADMIN_LISTEN: `127.0.0.1:${port}` } });
+  const file = join(server.dataDir, "admin.key");
+  t.equal(statSync(file).mode & 0o777, 0o600);
+  const good = { Authorization: `Bearer ${readFileSync(file, "utf8").trim()}` };
+  t.match(await asked(port, "status", {}, good), { status: 200, result: { is_running: true } });
+  for (const headers of [
+    {},
+    { Authorization: "Bearer x" },
+    { ...good, Origin: `http://127.0.0.1:${port}` },
+    { ...good, Origin: "null" },
+    { ...good, "Sec-Fetch-Site": "same-origin" },
+    { ...good, "Sec-Fetch-Site": "cross-site" },
+    { ...good, Host: `rebound.example.org:${port}` },
+    { ...good, Host: "127.0.0.1.example.org" },
+  ]) {
+    t.match(
+      await asked(port, "status", {}, headers),
+      { status: 403, error: { kind: "forbidden" } },
+      JSON.stringify(headers),
     );
-  },
-);
+  }
+  for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"]) {
+    t.match(await asked(port, "status", {}, { ...good, "Content-Type": type }), { status: 400 }, type);
+  }
+  t.match(await asked(port, "status", {}, { ...good, Host: `localhost:${port}` }), { status: 200 });
+  t.equal(
+    (await fetch(`${server.url}/admin/status`, { method: "POST", body: "{}" })).status,
+    404,
+    "never on the public port",
+  );
+});
 
-t.test("[operations, The command line] bad input is refused with a reason, and changes nothing", async (t) => {
+t.test("bad input is refused with a reason, and changes nothing", async (t) => {
   const server = await startTestServer(t);
   const { dataDir } = server;
   const post = async (path: string, body: string, headers: Record<string, string> = typed) => {
@@ -251,7 +248,7 @@ t.test("[M5] changes are refused while the disk is nearly full, and reads go on"
   t.match(await asked(server.dataDir, "list-users"), { status: 200 });
 });
 
-t.test("[operations, Mail] send-test-mail says what the mail server answered, and where the email went", async (t) => {
+t.test("send-test-mail says what the mail server answered, and where the email went", async (t) => {
   const far = await MailServer.start(t);
   far.answers.push(smtpError(554));
   const server = await startTestServer(t, { environment: { SMTP_URL: far.url } });

@@ -21,7 +21,7 @@ function words(...list: readonly string[]) {
   return success({ alert_words: list });
 }
 
-t.test("[public API, add-alert-words] POST adds words, returns the list, sends an event to the owner", async (t) => {
+t.test("POST adds words, returns the list, sends an event to the owner", async (t) => {
   const person = await newUser();
   const [own, other] = [await Follower.of(person, wanted), await Follower.of(member, wanted)];
   t.strictSame(outcome(await person.get(path)), words());
@@ -51,28 +51,22 @@ t.test("[public API, add-alert-words] POST adds words, returns the list, sends a
   t.strictSame(other.ofType("alert_words"), []);
 });
 
-t.test(
-  "[public API, remove-alert-words] DELETE removes words whatever their case and ignores unknown ones",
-  async (t) => {
-    const person = await newUser();
-    await person.post(path, { alert_words: ["one", "Two", "three", "Ärger"] });
-    const follower = await Follower.of(person, wanted);
-    t.strictSame(
-      outcome(await person.delete(path, { alert_words: ["TWO", " one ", "four"] })),
-      words("three", "Ärger"),
-    );
-    t.strictSame(outcome(await person.delete(path, { alert_words: ["ÄRGER"] })), words("three"));
-    t.strictSame(outcome(await person.delete(path, { alert_words: ["x".repeat(5000)] })), words("three"));
-    t.strictSame(outcome(await person.delete(path, { alert_words: ["three"] })), words());
-    await follower.settled();
-    t.strictSame(
-      follower.ofType("alert_words").map((event) => event.alert_words),
-      [["three", "Ärger"], ["three"], []],
-    );
-  },
-);
+t.test("DELETE removes words whatever their case and ignores unknown ones", async (t) => {
+  const person = await newUser();
+  await person.post(path, { alert_words: ["one", "Two", "three", "Ärger"] });
+  const follower = await Follower.of(person, wanted);
+  t.strictSame(outcome(await person.delete(path, { alert_words: ["TWO", " one ", "four"] })), words("three", "Ärger"));
+  t.strictSame(outcome(await person.delete(path, { alert_words: ["ÄRGER"] })), words("three"));
+  t.strictSame(outcome(await person.delete(path, { alert_words: ["x".repeat(5000)] })), words("three"));
+  t.strictSame(outcome(await person.delete(path, { alert_words: ["three"] })), words());
+  await follower.settled();
+  t.strictSame(
+    follower.ofType("alert_words").map((event) => event.alert_words),
+    [["three", "Ärger"], ["three"], []],
+  );
+});
 
-t.test("[public API, alert words] existing, blank and unknown words change nothing and send no event", async (t) => {
+t.test("existing, blank and unknown words change nothing and send no event", async (t) => {
   const person = await newUser();
   await person.post(path, { alert_words: ["Here"] });
   const changes = await watchChanges(person);
@@ -85,7 +79,7 @@ t.test("[public API, alert words] existing, blank and unknown words change nothi
   t.strictSame(await changes(), []);
 });
 
-t.test("[public API, alert words] each kind of invalid input is rejected with its error message", async (t) => {
+t.test("each kind of invalid input is rejected with its error message", async (t) => {
   const person = await newUser();
   const changes = await watchChanges(person);
   const cases: readonly (readonly [Params, object])[] = [
@@ -130,7 +124,7 @@ t.test("[S3] alert_words_per_user_max: one more is rejected, in one request and 
   );
 });
 
-t.test("[public API, alert words] every user has their own list, guests and bots included", async (t) => {
+t.test("every user has their own list, guests and bots included", async (t) => {
   const everybody = await oneOfEachKind(server);
   for (const client of everybody) {
     const own = `word of ${client.userId}`;

@@ -30,7 +30,7 @@ async function filesOf({ dataDir }: TestServer): Promise<string[]> {
   }
 }
 
-t.test("[public API, upload-file] the answer has the file name and a URL that cannot be guessed", async (t) => {
+t.test("the answer has the file name and a URL that cannot be guessed", async (t) => {
   const person = await personOf(server, "uploader");
   const answer = await sendFile(person, "hello", '"zulip.txt"');
   t.equal(answer.status, 200);
@@ -56,20 +56,17 @@ t.test("[public API, upload-file] the answer has the file name and a URL that ca
   t.strictSame((await fetchFile(person, url)).bytes.toString(), "hello");
 });
 
-t.test(
-  "[public API, get-attachments] users see their own files, and the space used by the whole organization",
-  async (t) => {
-    const [ada, bob] = [await personOf(server, "ada"), await personOf(server, "bob")];
-    const before = (await ada.get("/attachments")).body.upload_space_used;
-    await uploaded(ada, "1234567");
-    t.strictSame((await bob.get("/attachments")).body, {
-      ...success({ attachments: [], upload_space_used: before + 7 }).body,
-    });
-    t.equal((await attachmentsOf(ada)).length, 1);
-  },
-);
+t.test("users see their own files, and the space used by the whole organization", async (t) => {
+  const [ada, bob] = [await personOf(server, "ada"), await personOf(server, "bob")];
+  const before = (await ada.get("/attachments")).body.upload_space_used;
+  await uploaded(ada, "1234567");
+  t.strictSame((await bob.get("/attachments")).body, {
+    ...success({ attachments: [], upload_space_used: before + 7 }).body,
+  });
+  t.equal((await attachmentsOf(ada)).length, 1);
+});
 
-t.test("[public API, upload-file] a request must hold exactly one file", async (t) => {
+t.test("a request must hold exactly one file", async (t) => {
   t.strictSame(outcome(await owner.post("/user_uploads")), refusal("You must specify a file to upload"));
 });
 
@@ -131,7 +128,7 @@ t.test("[S1] a link claims a file only if its author may see it; an invented URL
   t.equal((await fetchFile(owner, file.url)).status, 200, "a user who may see it can share it");
 });
 
-t.test("[public API, remove-attachment] only the owner may delete a file; links to it stay as text", async (t) => {
+t.test("only the owner may delete a file; links to it stay as text", async (t) => {
   const ada = await personOf(server, "remover");
   await ada.post("/users/me/subscriptions", { subscriptions: [{ name: "papers" }] });
   const file = await uploaded(ada, "bytes");
@@ -205,25 +202,22 @@ t.test("[D180] deleting a message or a topic detaches its files and sends an eve
   t.equal((await fetchFile(owner, file.url)).status, 404);
 });
 
-t.test(
-  "[behaviour 5.8, pair 40] an image is shown below the message as a thumbnail; other files stay links",
-  async (t) => {
-    const image = await uploaded(owner, await picture("png", 40, 30), '"cat.png"');
-    const text = await uploaded(owner, "no image", '"fake.png"');
-    const html = async (content: string) =>
-      (await owner.get(`/messages/${await owner.say("papers", "images", content)}`)).body.message.content;
-    const thumbnail = `${image.url.replace("/user_uploads/", "/user_uploads/thumbnail/")}/840x560.webp`;
-    t.equal(
-      await html(linkTo(image)),
-      `<p><a href="${image.url}">cat.png</a></p>\n<div class="message_inline_image"><a href="${image.url}" title="cat.png"><img data-original-dimensions="40x30" data-original-content-type="image/png" src="${thumbnail}"></a></div>`,
-    );
-    t.equal(
-      await html(linkTo(text)),
-      `<p><a href="${text.url}">fake.png</a></p>\n`,
-      "the content decides the type, not the name",
-    );
-  },
-);
+t.test("[behaviour 5.8] an image is shown below the message as a thumbnail; other files stay links", async (t) => {
+  const image = await uploaded(owner, await picture("png", 40, 30), '"cat.png"');
+  const text = await uploaded(owner, "no image", '"fake.png"');
+  const html = async (content: string) =>
+    (await owner.get(`/messages/${await owner.say("papers", "images", content)}`)).body.message.content;
+  const thumbnail = `${image.url.replace("/user_uploads/", "/user_uploads/thumbnail/")}/840x560.webp`;
+  t.equal(
+    await html(linkTo(image)),
+    `<p><a href="${image.url}">cat.png</a></p>\n<div class="message_inline_image"><a href="${image.url}" title="cat.png"><img data-original-dimensions="40x30" data-original-content-type="image/png" src="${thumbnail}"></a></div>`,
+  );
+  t.equal(
+    await html(linkTo(text)),
+    `<p><a href="${text.url}">fake.png</a></p>\n`,
+    "the content decides the type, not the name",
+  );
+});
 
 t.test("[D25, D184] the same key and file upload one file; another name is another request", async (t) => {
   const ada = await personOf(server, "repeater");

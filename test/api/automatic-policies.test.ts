@@ -92,7 +92,7 @@ t.test("[spec 2.3] each policy applies to starting, posting and reacting as its 
         const expected = row[value - 1] === true ? wanted : none;
         t.equal(await policyOf(person, topic), expected, `${setting}: ${value}, ${name}`);
         const received = expected === none || name === "reacts" ? undefined : expected;
-        t.equal(answered, received, `[OpenAPI, send-message] the answer has the policy: ${setting}: ${value}, ${name}`);
+        t.equal(answered, received, `the answer has the policy: ${setting}: ${value}, ${name}`);
       }
     }
   }
@@ -110,7 +110,7 @@ t.test("[spec 2.3] following wins over unmuting; in a channel that is not muted,
   t.equal(await act("writes", loud, "loud muted"), undefined, "a muted topic in a channel that is not muted");
 });
 
-t.test("[public API, update-user-topic] an action never lowers the visibility of a topic", async (t) => {
+t.test("an action never lowers the visibility of a topic", async (t) => {
   const rows: [Params, number, number][] = [
     [{ automatically_unmute_topics_in_muted_streams_policy: 1 }, followed, followed],
     [{ automatically_unmute_topics_in_muted_streams_policy: 1 }, unmuted, unmuted],
@@ -192,7 +192,7 @@ t.test(
   },
 );
 
-t.test("[public API, send-message] mentions of groups and wildcards make nobody follow", async (t) => {
+t.test("mentions of groups and wildcards make nobody follow", async (t) => {
   const person = await newUser({ automatically_follow_topics_where_mentioned: true });
   const made = await owner.post("/user_groups/create", { name: "crew", description: "", members: [person.userId] });
   t.equal(made.status, 200);

@@ -163,7 +163,7 @@ t.test(
     await plain.settled();
     await saving.settled();
     t.strictSame(plain.ofType("realm_user").at(-1).person, back);
-    t.strictSame(saving.ofType("realm_user").at(-1).person, back, "[OpenAPI, realm_user op: update] never null");
+    t.strictSame(saving.ofType("realm_user").at(-1).person, back, "never null");
   },
 );
 
@@ -357,7 +357,7 @@ t.test(
   },
 );
 
-t.test("[public API, avatar] bots have pictures, too; a deactivated user cannot change theirs", async (t) => {
+t.test("bots have pictures, too; a deactivated user cannot change theirs", async (t) => {
   const bot = await botOf(server, "painter", owner);
   t.equal((await upload(bot, path, png)).status, 200);
   const former = await somebody();

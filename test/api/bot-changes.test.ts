@@ -33,7 +33,7 @@ const operations: Readonly<Record<string, (by: Client, id: number) => Promise<{ 
   deactivate: async (by, id) => outcome(await by.delete(`/bots/${id}`)),
 };
 
-t.test("[public API, /bots/{bot_id}] only the owner and administrators may change a bot", async (t) => {
+t.test("only the owner and administrators may change a bot", async (t) => {
   const { bot: busy } = await makeBot(member, "busy");
   const callers = { ...people, outsider, bot: busy };
   const refused: Readonly<Record<string, object>> = {
@@ -62,7 +62,7 @@ t.test("[public API, /bots/{bot_id}] only the owner and administrators may chang
   }
 });
 
-t.test("[public API, PATCH /bots] only the parameters sent change; the answer is the bot as it is now", async (t) => {
+t.test("only the parameters sent change; the answer is the bot as it is now", async (t) => {
   const { bot } = await makeBot(member, "changing", { default_sending_stream: "general" });
   const change = async (params: Params) => (await member.patch(`/bots/${bot.userId}`, params)).body;
   const before = await change({});
@@ -97,7 +97,7 @@ t.test("[public API, PATCH /bots] only the parameters sent change; the answer is
   );
 });
 
-t.test("[public API, PATCH /bots] an outgoing webhook bot's URL may be raw text or a JSON string", async (t) => {
+t.test("an outgoing webhook bot's URL may be raw text or a JSON string", async (t) => {
   const { bot } = await makeBot(member, "poster", { bot_type: 3, payload_url: JSON.stringify(url), interface_type: 2 });
   const change = async (params: Params) => (await member.patch(`/bots/${bot.userId}`, params)).body;
   t.match(await change({}), { service_payload_url: url, service_interface: 2 });
@@ -131,7 +131,7 @@ t.test("[S2] every outgoing webhook bot has its own token, which is not an API k
   t.equal(tokens.size, 2);
 });
 
-t.test("[public API, PATCH /bots] the new owner must be an active user who is not a bot", async (t) => {
+t.test("the new owner must be an active user who is not a bot", async (t) => {
   const { bot } = await makeBot(member, "handed");
   const give = async (by: Client, id: number) => outcome(await by.patch(`/bots/${bot.userId}`, { bot_owner_id: id }));
   const [gone = 0] = await addUsers(server, "former", 1);
@@ -169,7 +169,7 @@ t.test("[behaviour 2.8] administrators change the role of a bot; only owners gra
   await owner.delete(`/bots/${bot.userId}`);
 });
 
-t.test("[public API, PATCH /bots] one invalid parameter rejects the whole change", async (t) => {
+t.test("one invalid parameter rejects the whole change", async (t) => {
   const { bot } = await makeBot(member, "whole");
   const mixed = { full_name: "Half", default_sending_stream: "nowhere" };
   t.strictSame(outcome(await member.patch(`/bots/${bot.userId}`, mixed)), refusal("Invalid channel name 'nowhere'"));
@@ -188,7 +188,7 @@ t.test("[D25] a repeated PATCH under an Idempotency-Key gets the first answer", 
   t.equal((await bot.get("/users/me")).body.full_name, "Twice");
 });
 
-t.test("[architecture] answers that contain keys are not stored for an Idempotency-Key", async (t) => {
+t.test("answers that contain keys are not stored for an Idempotency-Key", async (t) => {
   const key = { "Idempotency-Key": "secret" };
   const params = { full_name: "Unkept", short_name: "unkept" };
   const first = await member.post("/bots", params, key);
@@ -259,7 +259,7 @@ t.test("[behaviour 1.5] an incoming webhook bot may send messages and nothing el
   await t.rejects(new Socket(server.url, { as: bot }).opened(), "nor with the header of the upgrade");
 });
 
-t.test("[public API, /bots] a bot's default channel and default queue settings take effect", async (t) => {
+t.test("a bot's default channel and default queue settings take effect", async (t) => {
   await createChannel(owner, "sink", [owner]);
   await createChannel(owner, "source", [owner]);
   const { bot } = await makeBot(member, "defaulting", {

@@ -30,54 +30,48 @@ const notForBots = refusal("This endpoint does not accept bot requests.");
 
 const url = "https://example.com/hook";
 
-t.test(
-  "[public API, POST /bots] a new bot gets an email made of its short name and the host, and a key that works",
-  async (t) => {
-    const { bot, answer } = await makeBot(member, "helper");
-    t.strictSame(outcome(answer), {
-      status: 200,
-      body: {
-        result: "success",
-        msg: "",
-        user_id: bot.userId,
-        email: "helper-bot@127.0.0.1",
-        api_key: answer.body.api_key,
-        avatar_url: answer.body.avatar_url,
-        default_sending_stream: null,
-        default_events_register_stream: null,
-        default_all_public_streams: false,
-      },
-    });
-    t.match(answer.body.api_key, /^[A-Za-z0-9]{32}$/);
-    t.match(answer.body.avatar_url, /^https:/);
-    t.match((await bot.get("/users/me")).body, {
+t.test("a new bot gets an email made of its short name and the host, and a key that works", async (t) => {
+  const { bot, answer } = await makeBot(member, "helper");
+  t.strictSame(outcome(answer), {
+    status: 200,
+    body: {
+      result: "success",
+      msg: "",
       user_id: bot.userId,
-      full_name: "The helper",
-      is_bot: true,
-      bot_type: 1,
-      bot_owner_id: member.userId,
-      role: roles.member,
       email: "helper-bot@127.0.0.1",
-    });
-    const sent = await bot.post("/messages", { type: "channel", to: "general", topic: "t", content: "hi" });
-    t.equal(sent.status, 200);
-  },
-);
+      api_key: answer.body.api_key,
+      avatar_url: answer.body.avatar_url,
+      default_sending_stream: null,
+      default_events_register_stream: null,
+      default_all_public_streams: false,
+    },
+  });
+  t.match(answer.body.api_key, /^[A-Za-z0-9]{32}$/);
+  t.match(answer.body.avatar_url, /^https:/);
+  t.match((await bot.get("/users/me")).body, {
+    user_id: bot.userId,
+    full_name: "The helper",
+    is_bot: true,
+    bot_type: 1,
+    bot_owner_id: member.userId,
+    role: roles.member,
+    email: "helper-bot@127.0.0.1",
+  });
+  const sent = await bot.post("/messages", { type: "channel", to: "general", topic: "t", content: "hi" });
+  t.equal(sent.status, 200);
+});
 
-t.test(
-  "[public API, POST /bots] the email ends in the host that the client calls, which /register returns as the domain",
-  async (t) => {
-    const called = { Host: "chat.example.org:9991" };
-    const { body } = await member.post("/register", { fetch_event_types: ["realm"] });
-    t.equal(body.realm_bot_domain, "127.0.0.1");
-    const there = new HostClient(member, called.Host);
-    const made = await there.post("/bots", { full_name: "Away", short_name: "away" });
-    t.equal(made.body.email, "away-bot@chat.example.org");
-    const nowhere = new HostClient(member, "[::1]:9991");
-    const local = await nowhere.post("/bots", { full_name: "Local", short_name: "local" });
-    t.equal(local.body.email, "local-bot@colloquy.invalid", "no email can end in this host");
-  },
-);
+t.test("the email ends in the host that the client calls, which /register returns as the domain", async (t) => {
+  const called = { Host: "chat.example.org:9991" };
+  const { body } = await member.post("/register", { fetch_event_types: ["realm"] });
+  t.equal(body.realm_bot_domain, "127.0.0.1");
+  const there = new HostClient(member, called.Host);
+  const made = await there.post("/bots", { full_name: "Away", short_name: "away" });
+  t.equal(made.body.email, "away-bot@chat.example.org");
+  const nowhere = new HostClient(member, "[::1]:9991");
+  const local = await nowhere.post("/bots", { full_name: "Local", short_name: "local" });
+  t.equal(local.body.email, "local-bot@colloquy.invalid", "no email can end in this host");
+});
 
 t.test("[behaviour 1.9] two group settings decide who may create which bots; guests and bots never may", async (t) => {
   const { bot } = await makeBot(owner, "maker");
@@ -115,75 +109,72 @@ t.test("[behaviour 1.9] two group settings decide who may create which bots; gue
   });
 });
 
-t.test(
-  "[public API, POST /bots] each invalid request is rejected with the exact error message and creates nothing",
-  async (t) => {
-    await makeBot(member, "taken");
-    await createChannel(owner, "secret", [owner], { invite_only: true });
-    const changes = await watchChanges(owner);
-    const good = { full_name: "Refused", short_name: "refused" };
-    const long = (length: number) => "n".repeat(length);
-    const badName = refusal("Bad name or username");
-    const cases: readonly (readonly [Params, object])[] = [
-      [{ full_name: "The taken" }, refusal("Name is already in use!")],
-      [{ full_name: "  The taken " }, refusal("Name is already in use!")],
-      [{ full_name: "outsider 0" }, refusal("Name is already in use!")],
-      [{ short_name: "taken" }, refusal("Username already in use")],
-      [{ short_name: "TAKEN" }, refusal("Username already in use")],
-      [{ short_name: "" }, badName],
-      [{ short_name: "  " }, badName],
-      [{ short_name: "a b" }, badName],
-      [{ short_name: "a@b" }, badName],
-      [{ short_name: long(limits.email_code_points_max - "-bot@127.0.0.1".length + 1) }, badName],
-      [{ full_name: "" }, refusal("Name too short!")],
-      [{ full_name: long(limits.full_name_code_points_max + 1) }, refusal("Name too long!")],
-      [{ full_name: "a@b" }, refusal("Invalid characters in name!")],
-      [{ bot_type: 0 }, refusal("Invalid bot type")],
-      [{ bot_type: 5 }, refusal("Invalid bot type")],
-      [{ bot_type: 4 }, refusal("Embedded bots are not enabled.")],
-      [{ bot_type: "x" }, refusal("bot_type is not valid JSON")],
-      [{ bot_type: true }, refusal("bot_type is not an integer")],
-      [{ bot_type: 2, service_name: "github" }, refusal("Invalid integration 'github'.")],
-      [
-        { bot_type: 3 },
-        refusal("Missing 'payload_url' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "payload_url" }),
-      ],
-      ...[
-        "",
-        "example.com",
-        "ftp://example.com",
-        "javascript:alert(1)",
-        "http://",
-        "http:///x",
-        "http://a b",
-        "https://a\n",
-      ].map((bad) => [{ bot_type: 3, payload_url: bad }, refusal("payload_url is not a URL")] as const),
-      [{ bot_type: 3, payload_url: "7" }, refusal("payload_url is not a string")],
-      [
-        { bot_type: 3, payload_url: `https://e.com/${long(limits.url_code_points_max - 13)}` },
-        refusal(`payload_url is too long (limit: ${limits.url_code_points_max} characters)`),
-      ],
-      [
-        { service_name: long(limits.bot_service_name_code_points_max + 1) },
-        refusal(`service_name is too long (limit: ${limits.bot_service_name_code_points_max} characters)`),
-      ],
-      [{ interface_type: 0 }, refusal("Invalid interface type")],
-      [{ interface_type: 3 }, refusal("Invalid interface type")],
-      [{ default_sending_stream: "nowhere" }, refusal("Invalid channel name 'nowhere'")],
-      [{ default_sending_stream: "secret" }, refusal("Invalid channel name 'secret'")],
-      [{ default_events_register_stream: "secret" }, refusal("Invalid channel name 'secret'")],
-      [{ default_all_public_streams: "yes" }, refusal("default_all_public_streams is not valid JSON")],
-    ];
-    for (const [params, expected] of cases) {
-      t.strictSame(outcome(await member.post("/bots", { ...good, ...params })), expected, JSON.stringify(params));
-    }
-    for (const name of ["full_name", "short_name"]) {
-      const expected = refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
-      t.strictSame(outcome(await member.post("/bots", { ...good, [name]: undefined })), expected);
-    }
-    t.strictSame(await changes(), []);
-  },
-);
+t.test("each invalid request is rejected with the exact error message and creates nothing", async (t) => {
+  await makeBot(member, "taken");
+  await createChannel(owner, "secret", [owner], { invite_only: true });
+  const changes = await watchChanges(owner);
+  const good = { full_name: "Refused", short_name: "refused" };
+  const long = (length: number) => "n".repeat(length);
+  const badName = refusal("Bad name or username");
+  const cases: readonly (readonly [Params, object])[] = [
+    [{ full_name: "The taken" }, refusal("Name is already in use!")],
+    [{ full_name: "  The taken " }, refusal("Name is already in use!")],
+    [{ full_name: "outsider 0" }, refusal("Name is already in use!")],
+    [{ short_name: "taken" }, refusal("Username already in use")],
+    [{ short_name: "TAKEN" }, refusal("Username already in use")],
+    [{ short_name: "" }, badName],
+    [{ short_name: "  " }, badName],
+    [{ short_name: "a b" }, badName],
+    [{ short_name: "a@b" }, badName],
+    [{ short_name: long(limits.email_code_points_max - "-bot@127.0.0.1".length + 1) }, badName],
+    [{ full_name: "" }, refusal("Name too short!")],
+    [{ full_name: long(limits.full_name_code_points_max + 1) }, refusal("Name too long!")],
+    [{ full_name: "a@b" }, refusal("Invalid characters in name!")],
+    [{ bot_type: 0 }, refusal("Invalid bot type")],
+    [{ bot_type: 5 }, refusal("Invalid bot type")],
+    [{ bot_type: 4 }, refusal("Embedded bots are not enabled.")],
+    [{ bot_type: "x" }, refusal("bot_type is not valid JSON")],
+    [{ bot_type: true }, refusal("bot_type is not an integer")],
+    [{ bot_type: 2, service_name: "github" }, refusal("Invalid integration 'github'.")],
+    [
+      { bot_type: 3 },
+      refusal("Missing 'payload_url' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "payload_url" }),
+    ],
+    ...[
+      "",
+      "example.com",
+      "ftp://example.com",
+      "javascript:alert(1)",
+      "http://",
+      "http:///x",
+      "http://a b",
+      "https://a\n",
+    ].map((bad) => [{ bot_type: 3, payload_url: bad }, refusal("payload_url is not a URL")] as const),
+    [{ bot_type: 3, payload_url: "7" }, refusal("payload_url is not a string")],
+    [
+      { bot_type: 3, payload_url: `https://e.com/${long(limits.url_code_points_max - 13)}` },
+      refusal(`payload_url is too long (limit: ${limits.url_code_points_max} characters)`),
+    ],
+    [
+      { service_name: long(limits.bot_service_name_code_points_max + 1) },
+      refusal(`service_name is too long (limit: ${limits.bot_service_name_code_points_max} characters)`),
+    ],
+    [{ interface_type: 0 }, refusal("Invalid interface type")],
+    [{ interface_type: 3 }, refusal("Invalid interface type")],
+    [{ default_sending_stream: "nowhere" }, refusal("Invalid channel name 'nowhere'")],
+    [{ default_sending_stream: "secret" }, refusal("Invalid channel name 'secret'")],
+    [{ default_events_register_stream: "secret" }, refusal("Invalid channel name 'secret'")],
+    [{ default_all_public_streams: "yes" }, refusal("default_all_public_streams is not valid JSON")],
+  ];
+  for (const [params, expected] of cases) {
+    t.strictSame(outcome(await member.post("/bots", { ...good, ...params })), expected, JSON.stringify(params));
+  }
+  for (const name of ["full_name", "short_name"]) {
+    const expected = refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
+    t.strictSame(outcome(await member.post("/bots", { ...good, [name]: undefined })), expected);
+  }
+  t.strictSame(await changes(), []);
+});
 
 t.test("[S3] names and URLs at their bounds are accepted; the name of a deactivated bot is free again", async (t) => {
   const short = "s".repeat(limits.email_code_points_max - "-bot@127.0.0.1".length);

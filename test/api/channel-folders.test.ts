@@ -181,13 +181,13 @@ t.test(
   },
 );
 
-t.test("[S3] [behaviour 1.8] name and description are accepted at their limits, in trimmed code points", async (t) => {
+t.test("[S3, behaviour 1.8] name and description are accepted at their limits, in trimmed code points", async (t) => {
   const longest = { name: "🙂".repeat(nameMax), description: "🙂".repeat(descriptionMax) };
   const id = await create({ name: ` ${longest.name} `, description: `\n${longest.description} ` });
   t.match(await folderOf(id), longest);
 });
 
-t.test("[OpenAPI, update-channel-folder] only different values change, with one event", async (t) => {
+t.test("only different values change, with one event", async (t) => {
   const id = await create({ name: "Before", description: "old" });
   const follower = await Follower.of(member, wanted);
   const created = await folderOf(id);
@@ -220,7 +220,7 @@ t.test("[OpenAPI, update-channel-folder] only different values change, with one 
   );
 });
 
-t.test("[OpenAPI, get-channel-folders] archived folders are listed on request, and always in the state", async (t) => {
+t.test("archived folders are listed on request, and always in the state", async (t) => {
   const [kept, gone] = [await create(), await create()];
   await owner.patch(`/channel_folders/${gone}`, { is_archived: true });
   const ids = (all: readonly Event[]) => all.map(({ id }) => id).filter((id) => id === kept || id === gone);
@@ -240,7 +240,7 @@ t.test("[D111] an archived folder keeps its channels", async (t) => {
   t.match(await channelSeenBy(owner, channelId), { folder_id: id });
 });
 
-t.test("[OpenAPI, patch-channel-folders] the order must name every folder once, archived ones included", async (t) => {
+t.test("the order must name every folder once, archived ones included", async (t) => {
   await create();
   const [archived] = [await create(), await create()];
   await owner.patch(`/channel_folders/${archived}`, { is_archived: true });

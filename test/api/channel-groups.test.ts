@@ -153,7 +153,7 @@ t.test("[behaviour 2.3] guests cannot create channels, and get the same answer w
   t.strictSame(outcome(await guest.post("/channels/create")), refusal("Not allowed for guest users"));
 });
 
-t.test("[architecture] a user who became a guest after sending the request is rejected in the turn, too", async (t) => {
+t.test("a user who became a guest after sending the request is rejected in the turn, too", async (t) => {
   const asked = command({ actor: "realm" }, "channel.create", plainChannel("late"), guest.userId);
   t.match(await realmOf(server).dispatcher.ask(asked), { kind: "refused", msg: "Not allowed for guest users" });
 });

@@ -56,7 +56,7 @@ t.test("[behaviour 2.3] a new channel gets a notice unless it has no subscribers
   t.match(await notices(id, 0), [/^\*\*Public\*\* channel created by/]);
 });
 
-t.test("[behaviour 2.3 e] the notice of a new channel is marked as read for its creator alone", async (t) => {
+t.test("[behaviour 2.3] the notice of a new channel is marked as read for its creator alone", async (t) => {
   const unreadIn = async (id: number, by: Client) => {
     const { unread_msgs: unread } = await by.register({ fetch_event_types: ["message", "update_message_flags"] });
     const { streams } = unread as { streams: { stream_id: number; unread_message_ids: number[] }[] };

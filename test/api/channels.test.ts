@@ -125,7 +125,7 @@ t.test("[spec 2.1] unknown parameters are listed and ignored", async (t) => {
   t.strictSame(body.ignored_parameters_unsupported, ["is_announcement_only", "zebra"]);
 });
 
-t.test("[OpenAPI, subscribe] folder_id=null and send_new_subscription_messages are accepted", async (t) => {
+t.test("folder_id=null and send_new_subscription_messages are accepted", async (t) => {
   for (const tells of [true, false]) {
     const params = { name: `understood ${tells}`, folder_id: null, send_new_subscription_messages: tells };
     const { status, body } = await create(params);

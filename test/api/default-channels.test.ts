@@ -37,40 +37,35 @@ async function channelsOf(client: Client): Promise<string[]> {
   return body.subscriptions.map(({ name }: { name: string }) => name);
 }
 
-t.test(
-  "[public API, add-default-stream] everybody except guests receives one event, and new users join the channel",
-  async (t) => {
-    const id = await createChannel(owner, "welcome", []);
-    const wanted = { event_types: ["default_streams", "subscription", "message"] };
-    const [own, members, guests] = await Promise.all(
-      [owner, member, guest].map((client) => Follower.of(client, wanted)),
-    );
-    t.strictSame(outcome(await owner.post(path, { stream_id: id })), success());
-    t.strictSame(outcome(await owner.post(path, { stream_id: id })), success(), "it is already a default channel");
-    t.strictSame(await defaultsOf(member), [general, id]);
-    t.strictSame(await defaultsOf(guest), []);
-    const newcomer = await personOf(server, "newcomer");
-    t.strictSame(await channelsOf(newcomer), ["general", "welcome"]);
-    t.strictSame(await channelsOf(await personOf(server, "visitor", roles.guest)), [], "guests join nothing");
-    t.strictSame(outcome(await owner.delete(path, { stream_id: id })), success());
-    t.strictSame(outcome(await owner.delete(path, { stream_id: id })), success(), "it is no longer a default channel");
-    t.strictSame(await channelsOf(await personOf(server, "late")), ["general"]);
-    t.strictSame(await channelsOf(newcomer), ["general", "welcome"], "who joined stays");
-    // The list in an event is the one at the time when the event is read.
-    const received = { type: "default_streams", default_streams: [general] };
-    for (const follower of [own, members, guests]) {
-      await follower?.settled();
-      t.strictSame(follower?.ofType("default_streams"), follower === guests ? [] : [received, received]);
-    }
-    t.match(members?.ofType("subscription"), [
-      { op: "peer_add", stream_ids: [general], user_ids: [newcomer.userId] },
-      { op: "peer_add", stream_ids: [id], user_ids: [newcomer.userId] },
-      { op: "peer_add", stream_ids: [general] },
-    ]);
-  },
-);
+t.test("everybody except guests receives one event, and new users join the channel", async (t) => {
+  const id = await createChannel(owner, "welcome", []);
+  const wanted = { event_types: ["default_streams", "subscription", "message"] };
+  const [own, members, guests] = await Promise.all([owner, member, guest].map((client) => Follower.of(client, wanted)));
+  t.strictSame(outcome(await owner.post(path, { stream_id: id })), success());
+  t.strictSame(outcome(await owner.post(path, { stream_id: id })), success(), "it is already a default channel");
+  t.strictSame(await defaultsOf(member), [general, id]);
+  t.strictSame(await defaultsOf(guest), []);
+  const newcomer = await personOf(server, "newcomer");
+  t.strictSame(await channelsOf(newcomer), ["general", "welcome"]);
+  t.strictSame(await channelsOf(await personOf(server, "visitor", roles.guest)), [], "guests join nothing");
+  t.strictSame(outcome(await owner.delete(path, { stream_id: id })), success());
+  t.strictSame(outcome(await owner.delete(path, { stream_id: id })), success(), "it is no longer a default channel");
+  t.strictSame(await channelsOf(await personOf(server, "late")), ["general"]);
+  t.strictSame(await channelsOf(newcomer), ["general", "welcome"], "who joined stays");
+  // The list in an event is the one at the time when the event is read.
+  const received = { type: "default_streams", default_streams: [general] };
+  for (const follower of [own, members, guests]) {
+    await follower?.settled();
+    t.strictSame(follower?.ofType("default_streams"), follower === guests ? [] : [received, received]);
+  }
+  t.match(members?.ofType("subscription"), [
+    { op: "peer_add", stream_ids: [general], user_ids: [newcomer.userId] },
+    { op: "peer_add", stream_ids: [id], user_ids: [newcomer.userId] },
+    { op: "peer_add", stream_ids: [general] },
+  ]);
+});
 
-t.test("[public API, add-default-stream] each invalid channel is rejected with its error message", async (t) => {
+t.test("each invalid channel is rejected with its error message", async (t) => {
   const changes = await watchChanges(owner);
   const before = await defaultsOf(owner);
   const own = await createChannel(owner, "own secret", [owner], { invite_only: true });
@@ -96,7 +91,7 @@ t.test("[public API, add-default-stream] each invalid channel is rejected with i
   t.strictSame(await defaultsOf(owner), before);
 });
 
-t.test("[public API, add-default-stream] only organization administrators change default channels", async (t) => {
+t.test("only organization administrators change default channels", async (t) => {
   const id = await createChannel(member, "by a member", []);
   const rows: [string, Client, boolean][] = [
     ["owner", owner, true],

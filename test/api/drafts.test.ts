@@ -48,36 +48,33 @@ async function keep(client: Client, ...drafts: readonly Params[]): Promise<numbe
   return body.ids;
 }
 
-t.test(
-  "[public API, create-drafts] drafts are stored, listed by last edit, and sent to their owner alone",
-  async (t) => {
-    const person = await newUser();
-    const [own, other] = [await Follower.of(person, wanted), await Follower.of(member, wanted)];
-    t.strictSame(outcome(await person.get("/drafts")), success({ count: 0, drafts: [] }));
-    const given = [toPeople, toNobody, toChannel];
-    const made = await person.post("/drafts", { drafts: given });
-    const [first = 0] = made.body.ids;
-    t.strictSame(outcome(made), success({ ids: [first, first + 1, first + 2] }), "ids in the order of the request");
-    const kept = given.map((draft, index) => ({ id: first + index, ...draft }));
-    const newestFirst = [kept[1], kept[0], kept[2]];
-    t.strictSame(outcome(await person.get("/drafts")), success({ count: 3, drafts: newestFirst }));
-    t.strictSame((await person.register({ fetch_event_types: ["drafts"] }))["drafts"], newestFirst);
-    t.strictSame(await draftsOf(member), [], "other users do not see them");
-    await own.settled();
-    t.strictSame(own.ofType("drafts"), [{ type: "drafts", op: "add", drafts: kept }], "one event for all of them");
-    await other.settled();
-    t.strictSame(other.ofType("drafts"), []);
-  },
-);
+t.test("drafts are stored, listed by last edit, and sent to their owner alone", async (t) => {
+  const person = await newUser();
+  const [own, other] = [await Follower.of(person, wanted), await Follower.of(member, wanted)];
+  t.strictSame(outcome(await person.get("/drafts")), success({ count: 0, drafts: [] }));
+  const given = [toPeople, toNobody, toChannel];
+  const made = await person.post("/drafts", { drafts: given });
+  const [first = 0] = made.body.ids;
+  t.strictSame(outcome(made), success({ ids: [first, first + 1, first + 2] }), "ids in the order of the request");
+  const kept = given.map((draft, index) => ({ id: first + index, ...draft }));
+  const newestFirst = [kept[1], kept[0], kept[2]];
+  t.strictSame(outcome(await person.get("/drafts")), success({ count: 3, drafts: newestFirst }));
+  t.strictSame((await person.register({ fetch_event_types: ["drafts"] }))["drafts"], newestFirst);
+  t.strictSame(await draftsOf(member), [], "other users do not see them");
+  await own.settled();
+  t.strictSame(own.ofType("drafts"), [{ type: "drafts", op: "add", drafts: kept }], "one event for all of them");
+  await other.settled();
+  t.strictSame(other.ofType("drafts"), []);
+});
 
-t.test("[public API, create-drafts] an empty list returns no ids and sends no event", async (t) => {
+t.test("an empty list returns no ids and sends no event", async (t) => {
   const changes = await watchChanges(member);
   t.strictSame(outcome(await member.post("/drafts", { drafts: [] })), success({ ids: [] }));
   t.strictSame(outcome(await member.post("/drafts")), success({ ids: [] }));
   t.strictSame(await changes(), []);
 });
 
-t.test("[public API, Draft] fields that do not belong to the type of a draft are ignored", async (t) => {
+t.test("fields that do not belong to the type of a draft are ignored", async (t) => {
   const person = await newUser();
   const unaddressed = { ...toNobody, timestamp: at };
   const cases: readonly (readonly [Params, object])[] = [
@@ -116,7 +113,7 @@ t.test("[public API, Draft] fields that do not belong to the type of a draft are
   }
 });
 
-t.test("[public API, Draft] the server fills in a missing timestamp", async (t) => {
+t.test("the server fills in a missing timestamp", async (t) => {
   const { server: clocked, clock } = await startClockedServer(t);
   const person = await personOf(clocked, "person");
   const now = () => Math.floor(clock.now() / 1000);
@@ -181,31 +178,28 @@ const wrongDrafts: readonly (readonly [unknown, string])[] = [
   ["draft", "draft is not a dict"],
 ];
 
-t.test(
-  "[public API, drafts] an invalid draft is rejected with its error message, together with the whole request",
-  async (t) => {
-    t.equal(limits.direct_recipients_max, 200);
-    const person = await newUser();
-    const [id = 0] = await keep(person, toChannel);
-    const changes = await watchChanges(person);
-    for (const [draft, msg] of wrongDrafts) {
-      const posted = await person.post("/drafts", { drafts: JSON.stringify([toNobody, draft]) });
-      t.strictSame(outcome(posted), refusal(msg.replace(/\bdraft(?=\[| is)/, "drafts[1]")), JSON.stringify(draft));
-      const patched = await person.patch(`/drafts/${id}`, { draft: JSON.stringify(draft) });
-      t.strictSame(outcome(patched), refusal(msg), JSON.stringify(draft));
-    }
-    t.strictSame(outcome(await person.post("/drafts", { drafts: "no" })), refusal("drafts is not valid JSON"));
-    t.strictSame(outcome(await person.post("/drafts", { drafts: {} })), refusal("drafts is not a list"));
-    const none = refusal("Missing 'draft' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "draft" });
-    t.strictSame(outcome(await person.patch(`/drafts/${id}`)), none);
-    t.strictSame(await changes(), []);
-    t.strictSame(await draftsOf(person), [{ id, ...toChannel }]);
-    const latest = { ...toNobody, timestamp: limits.draft_timestamp_s_max };
-    t.equal((await person.post("/drafts", { drafts: [latest] })).status, 200, "the last valid timestamp");
-    const crowded = { ...toPeople, to: Array(200).fill(owner.userId) };
-    t.equal((await person.post("/drafts", { drafts: [crowded] })).status, 200);
-  },
-);
+t.test("an invalid draft is rejected with its error message, together with the whole request", async (t) => {
+  t.equal(limits.direct_recipients_max, 200);
+  const person = await newUser();
+  const [id = 0] = await keep(person, toChannel);
+  const changes = await watchChanges(person);
+  for (const [draft, msg] of wrongDrafts) {
+    const posted = await person.post("/drafts", { drafts: JSON.stringify([toNobody, draft]) });
+    t.strictSame(outcome(posted), refusal(msg.replace(/\bdraft(?=\[| is)/, "drafts[1]")), JSON.stringify(draft));
+    const patched = await person.patch(`/drafts/${id}`, { draft: JSON.stringify(draft) });
+    t.strictSame(outcome(patched), refusal(msg), JSON.stringify(draft));
+  }
+  t.strictSame(outcome(await person.post("/drafts", { drafts: "no" })), refusal("drafts is not valid JSON"));
+  t.strictSame(outcome(await person.post("/drafts", { drafts: {} })), refusal("drafts is not a list"));
+  const none = refusal("Missing 'draft' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "draft" });
+  t.strictSame(outcome(await person.patch(`/drafts/${id}`)), none);
+  t.strictSame(await changes(), []);
+  t.strictSame(await draftsOf(person), [{ id, ...toChannel }]);
+  const latest = { ...toNobody, timestamp: limits.draft_timestamp_s_max };
+  t.equal((await person.post("/drafts", { drafts: [latest] })).status, 200, "the last valid timestamp");
+  const crowded = { ...toPeople, to: Array(200).fill(owner.userId) };
+  t.equal((await person.post("/drafts", { drafts: [crowded] })).status, 200);
+});
 
 t.test("[S1] a guest can address drafts only to users they may see", async (t) => {
   const open = { ...toPeople, to: [member.userId] };
@@ -248,28 +242,25 @@ t.test("[S3] drafts_per_user_max: one more is rejected, also in one request", as
   t.strictSame(outcome(await member.post("/drafts", { drafts })), tooLong);
 });
 
-t.test(
-  "[public API, edit-draft] an edit replaces the draft, and sends the whole draft only if it differs",
-  async (t) => {
-    const person = await newUser();
-    const [id = 0] = await keep(person, toChannel);
-    const follower = await Follower.of(person, wanted);
-    for (const draft of [toPeople, toNobody, toChannel]) {
-      t.strictSame(outcome(await person.patch(`/drafts/${id}`, { draft })), success());
-      t.strictSame(outcome(await person.patch(`/drafts/${id}`, { draft })), success(), "repeating it changes nothing");
-      t.strictSame(await draftsOf(person), [{ id, ...draft }]);
-    }
-    await follower.settled();
-    const received = [toPeople, toNobody, toChannel].map((draft) => ({
-      type: "drafts",
-      op: "update",
-      draft: { id, ...draft },
-    }));
-    t.strictSame(follower.ofType("drafts"), received);
-  },
-);
+t.test("an edit replaces the draft, and sends the whole draft only if it differs", async (t) => {
+  const person = await newUser();
+  const [id = 0] = await keep(person, toChannel);
+  const follower = await Follower.of(person, wanted);
+  for (const draft of [toPeople, toNobody, toChannel]) {
+    t.strictSame(outcome(await person.patch(`/drafts/${id}`, { draft })), success());
+    t.strictSame(outcome(await person.patch(`/drafts/${id}`, { draft })), success(), "repeating it changes nothing");
+    t.strictSame(await draftsOf(person), [{ id, ...draft }]);
+  }
+  await follower.settled();
+  const received = [toPeople, toNobody, toChannel].map((draft) => ({
+    type: "drafts",
+    op: "update",
+    draft: { id, ...draft },
+  }));
+  t.strictSame(follower.ofType("drafts"), received);
+});
 
-t.test("[public API, delete-draft] a draft is deleted once; another user's draft does not exist", async (t) => {
+t.test("a draft is deleted once; another user's draft does not exist", async (t) => {
   const person = await newUser();
   const [id = 0] = await keep(person, toChannel);
   const follower = await Follower.of(person, wanted);
@@ -310,7 +301,7 @@ t.test("[spec 2.3] turning synchronization off deletes all drafts of the user wi
   );
 });
 
-t.test("[public API, drafts] every user can keep drafts, guests and bots included", async (t) => {
+t.test("every user can keep drafts, guests and bots included", async (t) => {
   for (const client of await oneOfEachKind(server)) {
     const [id = 0] = await keep(client, toNobody);
     t.strictSame(outcome(await client.patch(`/drafts/${id}`, { draft: toPeople })), success(), `${client.userId}`);

@@ -54,77 +54,71 @@ async function emojiNamed(name: string): Promise<Event> {
   return Object.values(body.emoji).find((emoji) => (emoji as Event).name === name && !(emoji as Event).deactivated);
 }
 
-t.test(
-  "[public API, upload-custom-emoji] everybody receives the new emoji; its picture is 64 pixels square",
-  async (t) => {
-    const types = { event_types: ["realm_emoji", "message"], fetch_event_types: ["realm_emoji"] };
-    const followers = [await Follower.of(member, types), await Follower.of(people["guest"] ?? owner, types)];
-    t.strictSame(outcome(await add(member, "green tick")), success());
-    const emoji = await emojiNamed("green_tick");
-    t.strictSame(emoji, {
-      id: emoji.id,
-      name: "green_tick",
-      source_url: emoji.source_url,
-      still_url: null,
-      deactivated: false,
-      author_id: member.userId,
-    });
-    t.match(emoji.source_url, /^\/user_avatars\/1\/emoji\/images\/[0-9a-f]{32}\.png$/);
-    const page = await fetchPage(url, emoji.source_url);
-    t.equal(page.headers.get("Content-Type"), "image/png");
-    t.equal(page.headers.get("X-Content-Type-Options"), "nosniff");
-    const size = limits.emoji_size_px;
-    t.strictSame(await lookAt(page.bytes), { format: "png", width: size, height: size, pages: 1, hasMetadata: false });
-    const all = (await owner.get("/realm/emoji")).body.emoji;
-    t.strictSame(all[emoji.id], emoji, "by id");
-    for (const follower of followers) {
-      await follower.settled();
-      const [event, ...more] = follower.ofType("realm_emoji");
-      t.strictSame(event, { type: "realm_emoji", op: "update", realm_emoji: all });
-      t.strictSame(more, []);
-      const state = await follower.client.register({ fetch_event_types: ["realm_emoji"] });
-      t.strictSame(state["realm_emoji"], event.realm_emoji, "state before + event = state after");
-    }
-  },
-);
+t.test("everybody receives the new emoji; its picture is 64 pixels square", async (t) => {
+  const types = { event_types: ["realm_emoji", "message"], fetch_event_types: ["realm_emoji"] };
+  const followers = [await Follower.of(member, types), await Follower.of(people["guest"] ?? owner, types)];
+  t.strictSame(outcome(await add(member, "green tick")), success());
+  const emoji = await emojiNamed("green_tick");
+  t.strictSame(emoji, {
+    id: emoji.id,
+    name: "green_tick",
+    source_url: emoji.source_url,
+    still_url: null,
+    deactivated: false,
+    author_id: member.userId,
+  });
+  t.match(emoji.source_url, /^\/user_avatars\/1\/emoji\/images\/[0-9a-f]{32}\.png$/);
+  const page = await fetchPage(url, emoji.source_url);
+  t.equal(page.headers.get("Content-Type"), "image/png");
+  t.equal(page.headers.get("X-Content-Type-Options"), "nosniff");
+  const size = limits.emoji_size_px;
+  t.strictSame(await lookAt(page.bytes), { format: "png", width: size, height: size, pages: 1, hasMetadata: false });
+  const all = (await owner.get("/realm/emoji")).body.emoji;
+  t.strictSame(all[emoji.id], emoji, "by id");
+  for (const follower of followers) {
+    await follower.settled();
+    const [event, ...more] = follower.ofType("realm_emoji");
+    t.strictSame(event, { type: "realm_emoji", op: "update", realm_emoji: all });
+    t.strictSame(more, []);
+    const state = await follower.client.register({ fetch_event_types: ["realm_emoji"] });
+    t.strictSame(state["realm_emoji"], event.realm_emoji, "state before + event = state after");
+  }
+});
+
+t.test("a name has letters, digits, dashes, underscores and periods; spaces become underscores", async (t) => {
+  const badCharacters = refusal(
+    "Emoji names must contain only lowercase English letters, digits, spaces, dashes, underscores, and periods.",
+  );
+  const badEnd = refusal("Emoji names must end with either an English letter or digit.");
+  const longest = "n".repeat(limits.emoji_name_code_points_max);
+  const bad: readonly (readonly [string, object])[] = [
+    [" ", refusal("Emoji name is missing")],
+    ["über", badCharacters],
+    ["a+b", badCharacters],
+    ["a:b", badCharacters],
+    ["a/b", badCharacters],
+    ["a\nb", badCharacters],
+    ["<b>", badCharacters],
+    ["ends-", badEnd],
+    ["ends_", badEnd],
+    ["ends.", badEnd],
+    [`${longest}n`, refusal(`emoji_name is too long (limit: ${limits.emoji_name_code_points_max} characters)`)],
+  ];
+  const changes = await watchChanges(owner);
+  for (const [name, expected] of bad) t.strictSame(outcome(await add(owner, name)), expected, JSON.stringify(name));
+  t.strictSame(await changes(), []);
+  for (const name of ["qx", "0", "my-emoji_2.0", "  around  ", longest]) {
+    t.equal((await add(member, name)).status, 200, name);
+  }
+  t.ok(await emojiNamed("around"), "surrounding spaces are removed");
+  t.equal((await add(member, "Upper Case")).status, 200, "upper and lower case are treated the same");
+  t.ok(await emojiNamed("upper_case"));
+  t.equal((await add(member, "UPPER_CASE")).status, 400, "so this name is in use");
+  t.ok(limits.emoji_name_code_points_max <= EMOJI_NAME_CHARS_MAX, "messages can use all of them");
+});
 
 t.test(
-  "[public API, upload-custom-emoji] a name has letters, digits, dashes, underscores and periods; spaces become underscores",
-  async (t) => {
-    const badCharacters = refusal(
-      "Emoji names must contain only lowercase English letters, digits, spaces, dashes, underscores, and periods.",
-    );
-    const badEnd = refusal("Emoji names must end with either an English letter or digit.");
-    const longest = "n".repeat(limits.emoji_name_code_points_max);
-    const bad: readonly (readonly [string, object])[] = [
-      [" ", refusal("Emoji name is missing")],
-      ["über", badCharacters],
-      ["a+b", badCharacters],
-      ["a:b", badCharacters],
-      ["a/b", badCharacters],
-      ["a\nb", badCharacters],
-      ["<b>", badCharacters],
-      ["ends-", badEnd],
-      ["ends_", badEnd],
-      ["ends.", badEnd],
-      [`${longest}n`, refusal(`emoji_name is too long (limit: ${limits.emoji_name_code_points_max} characters)`)],
-    ];
-    const changes = await watchChanges(owner);
-    for (const [name, expected] of bad) t.strictSame(outcome(await add(owner, name)), expected, JSON.stringify(name));
-    t.strictSame(await changes(), []);
-    for (const name of ["qx", "0", "my-emoji_2.0", "  around  ", longest]) {
-      t.equal((await add(member, name)).status, 200, name);
-    }
-    t.ok(await emojiNamed("around"), "surrounding spaces are removed");
-    t.equal((await add(member, "Upper Case")).status, 200, "[OpenAPI] upper and lower case are treated the same");
-    t.ok(await emojiNamed("upper_case"));
-    t.equal((await add(member, "UPPER_CASE")).status, 400, "so this name is in use");
-    t.ok(limits.emoji_name_code_points_max <= EMOJI_NAME_CHARS_MAX, "messages can use all of them");
-  },
-);
-
-t.test(
-  "[public API, upload-custom-emoji] the name of an active emoji is in use; that of a deactivated one is free, and the old emoji is kept",
+  "the name of an active emoji is in use; that of a deactivated one is free, and the old emoji is kept",
   async (t) => {
     t.equal((await add(member, "taken")).status, 200);
     const first = await emojiNamed("taken");
@@ -140,7 +134,7 @@ t.test(
   },
 );
 
-t.test("[public API, upload-custom-emoji] only administrators may use the name of a built-in emoji", async (t) => {
+t.test("only administrators may use the name of a built-in emoji", async (t) => {
   const override = refusal("Only administrators can override default emoji.");
   for (const name of ["tada", "zulip"]) {
     t.strictSame(outcome(await add(people["moderator"] ?? owner, name)), override, name);
@@ -148,7 +142,7 @@ t.test("[public API, upload-custom-emoji] only administrators may use the name o
   t.equal((await add(people["administrator"] ?? owner, "tada")).status, 200);
 });
 
-t.test("[public API, can_add_custom_emoji_group] the setting decides which roles may add emoji", async (t) => {
+t.test("the setting decides which roles may add emoji", async (t) => {
   const groups: Readonly<Record<string, number>> = {
     "role:members": roles.member,
     "role:administrators": roles.administrator,
@@ -171,36 +165,30 @@ t.test("[public API, can_add_custom_emoji_group] the setting decides which roles
   t.equal((await add(bot, "from-a-bot")).status, 200);
 });
 
-t.test(
-  "[public API, deactivate-custom-emoji] the author and administrators may deactivate an emoji, with one event to everybody",
-  async (t) => {
-    const neither = refusal("Must be an organization administrator or emoji author");
-    for (const [name, role] of Object.entries(roles) as [string, Role][]) {
-      const emoji = `of-member-${name}`;
-      t.equal((await add(member, emoji)).status, 200);
-      const changes = await watchChanges(owner);
-      const answer = await (people[name] ?? owner).delete(pathOf(emoji));
-      const may = role <= roles.administrator;
-      t.strictSame(outcome(answer), may ? success() : neither, name);
-      const received = (await changes()) as Event[];
-      t.equal(received.length, may ? 1 : 0);
-      t.match(received, may ? [{ type: "realm_emoji", op: "update" }] : []);
-    }
-    t.strictSame(outcome(await member.delete(pathOf("of-member-guest"))), success(), "one's own");
-    const gone = refusal("Emoji 'of-member-guest' does not exist", "NOT_FOUND", 404);
-    t.strictSame(outcome(await member.delete(pathOf("of-member-guest"))), gone, "a second time");
-    t.strictSame(
-      outcome(await owner.delete(pathOf("green_nothing"))),
-      refusal("Emoji 'green_nothing' does not exist", "NOT_FOUND", 404),
-    );
-    t.strictSame(
-      outcome(await owner.delete(pathOf("heart"))),
-      refusal("Emoji 'heart' does not exist", "NOT_FOUND", 404),
-    );
-  },
-);
+t.test("the author and administrators may deactivate an emoji, with one event to everybody", async (t) => {
+  const neither = refusal("Must be an organization administrator or emoji author");
+  for (const [name, role] of Object.entries(roles) as [string, Role][]) {
+    const emoji = `of-member-${name}`;
+    t.equal((await add(member, emoji)).status, 200);
+    const changes = await watchChanges(owner);
+    const answer = await (people[name] ?? owner).delete(pathOf(emoji));
+    const may = role <= roles.administrator;
+    t.strictSame(outcome(answer), may ? success() : neither, name);
+    const received = (await changes()) as Event[];
+    t.equal(received.length, may ? 1 : 0);
+    t.match(received, may ? [{ type: "realm_emoji", op: "update" }] : []);
+  }
+  t.strictSame(outcome(await member.delete(pathOf("of-member-guest"))), success(), "one's own");
+  const gone = refusal("Emoji 'of-member-guest' does not exist", "NOT_FOUND", 404);
+  t.strictSame(outcome(await member.delete(pathOf("of-member-guest"))), gone, "a second time");
+  t.strictSame(
+    outcome(await owner.delete(pathOf("green_nothing"))),
+    refusal("Emoji 'green_nothing' does not exist", "NOT_FOUND", 404),
+  );
+  t.strictSame(outcome(await owner.delete(pathOf("heart"))), refusal("Emoji 'heart' does not exist", "NOT_FOUND", 404));
+});
 
-t.test("[public API, upload-custom-emoji] an animation stays animated and gets a still picture", async (t) => {
+t.test("an animation stays animated and gets a still picture", async (t) => {
   for (const format of ["gif", "webp"] as const) {
     t.equal(
       (await add(member, `moving-${format}`, await animation(format, 5), { contentType: "text/html" })).status,
@@ -269,7 +257,7 @@ t.test("[D25] a repeated request with the same key gets the same answer and crea
   t.strictSame(await changes(), []);
 });
 
-t.test("[public API, Markdown] a custom emoji is an image and overrides the built-in one of its name", async (t) => {
+t.test("a custom emoji is an image and overrides the built-in one of its name", async (t) => {
   await member.post("/users/me/subscriptions", { subscriptions: [{ name: "general" }] });
   const rendered = async (content: string) => {
     const id = await member.say("general", "emoji", content);

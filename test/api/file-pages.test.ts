@@ -53,7 +53,7 @@ t.test(
   },
 );
 
-t.test("[RFC 9110, D185] a single range of a file is served", async (t) => {
+t.test("[D185] RFC 9110: a single range of a file is served", async (t) => {
   const get = (headers: Record<string, string>) => fetchFile(owner, text.url, headers);
   const parts: Readonly<Record<string, readonly [status: number, bytes: string, range: string | null]>> = {
     "bytes=0-3": [206, "0123", "bytes 0-3/10"],
@@ -89,7 +89,7 @@ t.test("[RFC 9110, D185] a single range of a file is served", async (t) => {
   );
 });
 
-t.test("[RFC 9110] HEAD returns the headers of GET without a body; other methods are rejected", async (t) => {
+t.test("RFC 9110: HEAD returns the headers of GET without a body; other methods are rejected", async (t) => {
   const request = (method: string) =>
     `${method} ${text.url} HTTP/1.1\r\nHost: x\r\nAuthorization: ${owner.authorization}\r\n\r\n`;
   const answer = await exchange(server.url, request("HEAD"), false);

@@ -54,7 +54,7 @@ function head(client: Client, more: string): string {
   return `POST /api/v1/user_uploads HTTP/1.1\r\nHost: x\r\nAuthorization: ${client.authorization}\r\nContent-Type: ${multipartType}\r\n${more}\r\n\r\n`;
 }
 
-t.test("[public API, upload-file] no file, two, a plain field and an empty choice are rejected", async (t) => {
+t.test("no file, two, a plain field and an empty choice are rejected", async (t) => {
   await checkNoTrace(t, async () => {
     t.strictSame(outcome(await post(owner, multipart([{ bytes: "text" }]))), noFile, "a field");
     t.strictSame(outcome(await post(owner, multipart([]))), noFile, "no part");

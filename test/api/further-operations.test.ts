@@ -28,7 +28,7 @@ const { server, owner, administrator, member, guest } = await startServerWithUse
   "guest",
 ]);
 
-t.test("[public API, test-welcome-bot-custom-message] an administrator gets the message of new users", async (t) => {
+t.test("an administrator gets the message of new users", async (t) => {
   const path = "/realm/test_welcome_bot_custom_message";
   const text = { welcome_message_custom_text: "Welcome **here**!" };
   const sent = await administrator.post(path, text);
@@ -53,30 +53,27 @@ t.test("[public API, test-welcome-bot-custom-message] an administrator gets the 
   t.strictSame(outcome(await administrator.post(path, text, headers)), outcome(once), "[D25]");
 });
 
-t.test(
-  "[public API, get-stream-email-address] the address is empty without a mail gateway; a hidden channel is reported as missing (D24)",
-  async (t) => {
-    const hidden = await createChannel(owner, "hidden", [owner], { invite_only: true });
-    const open = await createChannel(owner, "open", [owner, member]);
-    const ask = async (by: Client, id: number, params = {}) =>
-      outcome(await by.get(`/streams/${id}/email_address`, params));
-    t.strictSame(await ask(member, open), success({ email: "" }));
-    t.strictSame(await ask(member, open, { sender_id: member.userId }), success({ email: "" }));
-    t.strictSame(await ask(member, hidden), refusal("Invalid channel ID"));
-    t.strictSame(await ask(member, 987_654_321), refusal("Invalid channel ID"));
-    t.strictSame(await ask(member, open, { sender_id: owner.userId }), refusal("No such bot"));
-    const { bot } = await makeBot(member, "sender");
-    t.strictSame(await ask(member, open, { sender_id: bot.userId }), success({ email: "" }));
-  },
-);
+t.test("the address is empty without a mail gateway; a hidden channel is reported as missing (D24)", async (t) => {
+  const hidden = await createChannel(owner, "hidden", [owner], { invite_only: true });
+  const open = await createChannel(owner, "open", [owner, member]);
+  const ask = async (by: Client, id: number, params = {}) =>
+    outcome(await by.get(`/streams/${id}/email_address`, params));
+  t.strictSame(await ask(member, open), success({ email: "" }));
+  t.strictSame(await ask(member, open, { sender_id: member.userId }), success({ email: "" }));
+  t.strictSame(await ask(member, hidden), refusal("Invalid channel ID"));
+  t.strictSame(await ask(member, 987_654_321), refusal("Invalid channel ID"));
+  t.strictSame(await ask(member, open, { sender_id: owner.userId }), refusal("No such bot"));
+  const { bot } = await makeBot(member, "sender");
+  t.strictSame(await ask(member, open, { sender_id: bot.userId }), success({ email: "" }));
+});
 
-t.test("[public API, create-big-blue-button-video-call] is rejected because nothing is configured", async (t) => {
+t.test("is rejected because nothing is configured", async (t) => {
   const asked = await member.get("/calls/bigbluebutton/create", { meeting_name: "x", voice_only: true });
   t.strictSame(outcome(asked), refusal("BigBlueButton is not configured."));
   t.equal((await member.get("/calls/bigbluebutton/create")).body.code, "REQUEST_VARIABLE_MISSING");
 });
 
-t.test("[public API, get-user-channels] returns those of a user's channels that the caller may see (S1)", async (t) => {
+t.test("returns those of a user's channels that the caller may see (S1)", async (t) => {
   const secret = await createChannel(owner, "secret", [owner, administrator], { invite_only: true });
   const shared = await createChannel(owner, "shared", [owner, member, guest]);
   const gone = await createChannel(owner, "gone", [owner]);
@@ -133,25 +130,22 @@ t.test("[S2] GET /bots/{bot_id}/api_key returns another key, and the existing ke
   t.equal((await bot.get("/users/me")).status, 200, "the key from the creation is kept");
 });
 
-t.test(
-  "[public API, dev-fetch-api-key] returns a key without a password only with DEVELOPMENT_LOGINS and on this machine",
-  async (t) => {
-    const closed = refusal("Endpoint not available in production.");
-    const username = owner.account?.email ?? "";
-    t.strictSame(outcome(await owner.anonymous().post("/dev_fetch_api_key", { username })), closed);
-    const open = await startTestServer(t, { environment: { DEVELOPMENT_LOGINS: "true" } });
-    const nobody = open.owner.anonymous();
-    const { body } = await nobody.post("/dev_fetch_api_key", { username: ` ${username.toUpperCase()}` });
-    t.strictSame({ email: body.email, user_id: body.user_id }, { email: username, user_id: open.owner.userId });
-    const again = new Client(open.url, { email: username, key: body.api_key, userId: open.owner.userId });
-    t.equal((await again.get("/users/me")).status, 200);
-    t.equal((await nobody.post("/dev_fetch_api_key", { username: "x@y.z" })).body.code, "AUTHENTICATION_FAILED");
-    const gone = await personOf(open, "gone", roles.member);
-    await gone.delete("/users/me");
-    const email = gone.account?.email;
-    t.equal((await nobody.post("/dev_fetch_api_key", { username: email })).body.code, "USER_DEACTIVATED");
-    t.throws(() => readConfig({ DEVELOPMENT_LOGINS: "true", HOST: "0.0.0.0" }), BadConfig);
-    t.equal(readConfig({ DEVELOPMENT_LOGINS: "true", HOST: "localhost" }).developmentLogins, true);
-    t.equal(readConfig({}).developmentLogins, false);
-  },
-);
+t.test("returns a key without a password only with DEVELOPMENT_LOGINS and on this machine", async (t) => {
+  const closed = refusal("Endpoint not available in production.");
+  const username = owner.account?.email ?? "";
+  t.strictSame(outcome(await owner.anonymous().post("/dev_fetch_api_key", { username })), closed);
+  const open = await startTestServer(t, { environment: { DEVELOPMENT_LOGINS: "true" } });
+  const nobody = open.owner.anonymous();
+  const { body } = await nobody.post("/dev_fetch_api_key", { username: ` ${username.toUpperCase()}` });
+  t.strictSame({ email: body.email, user_id: body.user_id }, { email: username, user_id: open.owner.userId });
+  const again = new Client(open.url, { email: username, key: body.api_key, userId: open.owner.userId });
+  t.equal((await again.get("/users/me")).status, 200);
+  t.equal((await nobody.post("/dev_fetch_api_key", { username: "x@y.z" })).body.code, "AUTHENTICATION_FAILED");
+  const gone = await personOf(open, "gone", roles.member);
+  await gone.delete("/users/me");
+  const email = gone.account?.email;
+  t.equal((await nobody.post("/dev_fetch_api_key", { username: email })).body.code, "USER_DEACTIVATED");
+  t.throws(() => readConfig({ DEVELOPMENT_LOGINS: "true", HOST: "0.0.0.0" }), BadConfig);
+  t.equal(readConfig({ DEVELOPMENT_LOGINS: "true", HOST: "localhost" }).developmentLogins, true);
+  t.equal(readConfig({}).developmentLogins, false);
+});

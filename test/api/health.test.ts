@@ -14,7 +14,7 @@ async function health(url = server.url, path = "/health") {
   return { status, body: JSON.parse(String(bytes)), type: headers.get("content-type") };
 }
 
-t.test("[public API, health] anybody gets an answer, whatever the organization's settings", async (t) => {
+t.test("anybody gets an answer, whatever the organization's settings", async (t) => {
   t.strictSame(await health(), { status: 200, body: healthy, type: "application/json" });
   setRealmSettings(server, { enable_spectator_access: false });
   t.equal((await health()).status, 200);

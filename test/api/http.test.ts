@@ -207,7 +207,7 @@ t.test("[D45] a parameter that is sent twice in one place is rejected, and nothi
   t.strictSame(await changes(), []);
 });
 
-t.test("[architecture] route, credentials and parameters are checked in this order", async (t) => {
+t.test("route, credentials and parameters are checked in this order", async (t) => {
   const broken = "content=%zz";
   t.equal((await owner.send("POST", "/nothing", broken)).status, 404);
   t.equal((await owner.send("PUT", "/messages", broken)).status, 405);

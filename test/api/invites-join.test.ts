@@ -360,7 +360,7 @@ t.test("[S1] a link is invalid while its inviter lacks the role, the permission 
   t.notOk((await everybody()).some(({ email }) => /^(high|plain[23])@/.test(email)));
 });
 
-t.test("[public API] an account created by POST /users gets the organization's welcome message, too", async (t) => {
+t.test("an account created by POST /users gets the organization's welcome message, too", async (t) => {
   setRealmSettings(server, { welcome_message_custom_text: "come in" });
   const made = await server.person("Greeted");
   t.strictSame(await received(made), ["come in"]);
@@ -374,7 +374,7 @@ t.test("[S1] a link of one organization is unknown to another server", async (t)
   t.strictSame(outcome(await other.owner.delete("/invites/multiuse/1")), refusal("No such invitation"));
 });
 
-t.test("[architecture] state before + events = fresh state when users join by links", (t) =>
+t.test("state before + events = fresh state when users join by links", (t) =>
   watch(t, async ({ owner: by, member, other }) => {
     const crew = await by.post("/user_groups/create", { name: "the crew", description: "", members: [member.userId] });
     const secret = await createChannel(by, "for newcomers", [by, other], { invite_only: true });

@@ -56,7 +56,7 @@ const failed = (msg: string, errors: unknown[]) =>
     daily_limit_reached: false,
   });
 
-t.test("[public API] POST /invites sends each email a link that creates one account with that email", async (t) => {
+t.test("POST /invites sends each email a link that creates one account with that email", async (t) => {
   const plans = await createChannel(owner, "plans", [owner, member], { invite_only: true });
   const text = "ann@example.org, Bob B <bob@example.org>\nANN@example.org\r\n,, ";
   t.strictSame(await invite(member, text, { stream_ids: [plans], invite_as: 600 }), sent);
@@ -132,38 +132,32 @@ t.test("[D5] `can_invite_users_group` decides who may invite, with the rules of 
   t.equal(pendingMails(server).length, 0, "a rejected request sends no email");
 });
 
-t.test(
-  "[public API] one email that cannot be invited rejects the request, and the error has the reason for each",
-  async (t) => {
-    const gone = await personOf(server, "gone");
-    await owner.delete(`/users/${gone.userId}`);
-    const taken = ["OWNER@localhost", "Already has an account.", false];
-    const deactivated = ["gone0@example.com", "Account has been deactivated.", true];
-    const before = (await listed(owner)).length;
-    t.strictSame(
-      await invite(member, "new@example.org,OWNER@localhost,gone0@example.com"),
-      failed("Some of those addresses have an account already, so we didn't send any invitations.", [
-        taken,
-        deactivated,
-      ]),
-    );
-    t.strictSame(await invite(member, "OWNER@localhost"), failed("We weren't able to invite anyone.", [taken]));
-    const hidden = [`a\u0001${"b".repeat(70)}@example.org`, "a\u200bb@example.org", "a\u0000b@example.org"];
-    const invalid = ["nobody", `user2@colloquy.invalid`, "a@b@c", ...hidden];
-    t.strictSame(
-      await invite(member, `new@example.org\n${invalid.join("\n")}`),
-      failed(
-        "Some emails did not validate, so we didn't send any invitations.",
-        invalid.map((email) => [email, "Invalid address.", false]),
-      ),
-    );
-    for (const none of ["", " , \n", ","]) {
-      t.strictSame(await invite(member, none), refusal("You must specify at least one email address."));
-    }
-    t.equal((await listed(owner)).length, before);
-    t.equal(pendingMails(server).length, 0);
-  },
-);
+t.test("one email that cannot be invited rejects the request, and the error has the reason for each", async (t) => {
+  const gone = await personOf(server, "gone");
+  await owner.delete(`/users/${gone.userId}`);
+  const taken = ["OWNER@localhost", "Already has an account.", false];
+  const deactivated = ["gone0@example.com", "Account has been deactivated.", true];
+  const before = (await listed(owner)).length;
+  t.strictSame(
+    await invite(member, "new@example.org,OWNER@localhost,gone0@example.com"),
+    failed("Some of those addresses have an account already, so we didn't send any invitations.", [taken, deactivated]),
+  );
+  t.strictSame(await invite(member, "OWNER@localhost"), failed("We weren't able to invite anyone.", [taken]));
+  const hidden = [`a\u0001${"b".repeat(70)}@example.org`, "a\u200bb@example.org", "a\u0000b@example.org"];
+  const invalid = ["nobody", `user2@colloquy.invalid`, "a@b@c", ...hidden];
+  t.strictSame(
+    await invite(member, `new@example.org\n${invalid.join("\n")}`),
+    failed(
+      "Some emails did not validate, so we didn't send any invitations.",
+      invalid.map((email) => [email, "Invalid address.", false]),
+    ),
+  );
+  for (const none of ["", " , \n", ","]) {
+    t.strictSame(await invite(member, none), refusal("You must specify at least one email address."));
+  }
+  t.equal((await listed(owner)).length, before);
+  t.equal(pendingMails(server).length, 0);
+});
 
 t.test("[S3] invitation_addresses_per_request_max: one more email is rejected", async (t) => {
   const many = (count: number) => Array.from({ length: count }, (_, index) => `many${index}@example.org`).join(",");
@@ -178,7 +172,7 @@ t.test("[S3] invitation_addresses_per_request_max: one more email is rejected", 
   }
 });
 
-t.test("[public API] DELETE /invites/{invite_id}: the inviter and administrators may revoke", async (t) => {
+t.test("DELETE /invites/{invite_id}: the inviter and administrators may revoke", async (t) => {
   await invite(member, "carl@example.org,dora@example.org");
   const [toCarl] = await arrived(2);
   const [carl, dora] = (await listed(member)).slice(-2);
@@ -197,7 +191,7 @@ t.test("[public API] DELETE /invites/{invite_id}: the inviter and administrators
   t.match((await submit(linkIn(toCarl as Received), {})).text, "This invitation has been revoked.");
 });
 
-t.test("[public API, S2] resend sends another email with its own link; keys are stored as hashes", async (t) => {
+t.test("[S2] resend sends another email with its own link; keys are stored as hashes", async (t) => {
   await invite(member, "emma@example.org");
   const [first] = await arrived(1);
   const { id } = (await listed(member)).at(-1);
@@ -263,7 +257,7 @@ t.test("[spec 4.14] a user who joined in another way has no open invitation any 
   for (const mail of [toHal, toIda]) t.match((await visit(linkIn(mail as Received))).text, "revoked");
 });
 
-t.test("[public API] with notify_referrer_on_join=false the inviter gets no message", async (t) => {
+t.test("with notify_referrer_on_join=false the inviter gets no message", async (t) => {
   const inviter = await personOf(server, "quiet");
   await invite(inviter, "kim@example.org", { notify_referrer_on_join: false });
   await invite(inviter, "lea@example.org");

@@ -214,7 +214,7 @@ t.test(
 );
 
 t.test(
-  "[public API] GET /invites lists one's own invitations, all for administrators; links for owners only for owners",
+  "GET /invites lists one's own invitations, all for administrators; links for owners only for owners",
   async (t) => {
     setRealmSettings(server, everyMember);
     const asker = await personOf(server, "asker");
@@ -243,43 +243,36 @@ t.test(
   },
 );
 
-t.test(
-  "[public API] DELETE /invites/multiuse/{invite_id}: the inviter and administrators may revoke a link",
-  async (t) => {
-    setRealmSettings(server, everyMember);
-    const none = refusal("No such invitation");
-    const link = await inviteLink(member);
-    const { id } = await newest(member);
-    const revoke = async (by: Client, invitation: number | string) => outcome(await by.delete(`${path}/${invitation}`));
-    t.strictSame(await revoke(moderator, id), none, "[S1] as for one that does not exist");
-    t.strictSame(await revoke(moderator, 99_999), none);
-    t.strictSame(await revoke(owner, 99_999), none);
-    t.strictSame(
-      outcome(await member.delete(`/invites/${id}`)),
-      none,
-      "[public API] an id is valid only with its own is_multiuse",
-    );
-    t.strictSame(outcome(await member.post(`/invites/${id}/resend`)), none);
-    t.equal((await visit(link)).status, 200, "nothing has changed");
-    t.strictSame(await revoke(member, id), success());
-    t.strictSame(await revoke(member, id), refusal("Invitation has already been revoked"));
-    t.strictSame(await revoke(moderator, id), none);
-    t.notOk((await listed(owner)).some((each: { id: number }) => each.id === id));
-    const page = await visit(link);
-    t.equal(page.status, 404);
-    t.match(page.text, "This invitation has been revoked.");
+t.test("DELETE /invites/multiuse/{invite_id}: the inviter and administrators may revoke a link", async (t) => {
+  setRealmSettings(server, everyMember);
+  const none = refusal("No such invitation");
+  const link = await inviteLink(member);
+  const { id } = await newest(member);
+  const revoke = async (by: Client, invitation: number | string) => outcome(await by.delete(`${path}/${invitation}`));
+  t.strictSame(await revoke(moderator, id), none, "[S1] as for one that does not exist");
+  t.strictSame(await revoke(moderator, 99_999), none);
+  t.strictSame(await revoke(owner, 99_999), none);
+  t.strictSame(outcome(await member.delete(`/invites/${id}`)), none, "an id is valid only with its own is_multiuse");
+  t.strictSame(outcome(await member.post(`/invites/${id}/resend`)), none);
+  t.equal((await visit(link)).status, 200, "nothing has changed");
+  t.strictSame(await revoke(member, id), success());
+  t.strictSame(await revoke(member, id), refusal("Invitation has already been revoked"));
+  t.strictSame(await revoke(moderator, id), none);
+  t.notOk((await listed(owner)).some((each: { id: number }) => each.id === id));
+  const page = await visit(link);
+  t.equal(page.status, 404);
+  t.match(page.text, "This invitation has been revoked.");
 
-    await inviteLink(member);
-    t.strictSame(await revoke(administrator, (await newest(member)).id), success());
-    await inviteLink(owner, { invite_as: 100 });
-    const ownersId = (await newest(owner)).id;
-    t.strictSame(await revoke(administrator, ownersId), none);
-    t.strictSame(await revoke(owner, ownersId), success());
-    setRealmSettings(server, administrators);
-  },
-);
+  await inviteLink(member);
+  t.strictSame(await revoke(administrator, (await newest(member)).id), success());
+  await inviteLink(owner, { invite_as: 100 });
+  const ownersId = (await newest(owner)).id;
+  t.strictSame(await revoke(administrator, ownersId), none);
+  t.strictSame(await revoke(owner, ownersId), success());
+  setRealmSettings(server, administrators);
+});
 
-t.test("[public API] administrators and the inviter receive invites_changed on creation and revocation", async (t) => {
+t.test("administrators and the inviter receive invites_changed on creation and revocation", async (t) => {
   setRealmSettings(server, everyMember);
   const watchers = [owner, administrator, member, moderator];
   const followers = await Promise.all(

@@ -31,7 +31,7 @@ async function clear() {
   for (const { id } of await listed()) await owner.delete(`/realm/filters/${id}`);
 }
 
-t.test("[public API] administrators create linkifiers, and everybody sees them in their order", async (t) => {
+t.test("administrators create linkifiers, and everybody sees them in their order", async (t) => {
   t.strictSame(outcome(await guest.get("/realm/linkifiers")), success({ linkifiers: [] }));
   const made = [
     (await owner.post("/realm/filters", issues)).body.id,
@@ -60,7 +60,7 @@ t.test("[public API] administrators create linkifiers, and everybody sees them i
   await clear();
 });
 
-t.test("[public API] only administrators change linkifiers", async (t) => {
+t.test("only administrators change linkifiers", async (t) => {
   const { id } = (await owner.post("/realm/filters", issues)).body;
   for (const by of [moderator, guest]) {
     t.strictSame(outcome(await by.post("/realm/filters", issues)), notAdministrator);
@@ -72,7 +72,7 @@ t.test("[public API] only administrators change linkifiers", async (t) => {
   await clear();
 });
 
-t.test("[public API] invalid patterns and templates are rejected, and nothing is written", async (t) => {
+t.test("invalid patterns and templates are rejected, and nothing is written", async (t) => {
   const { id } = (await owner.post("/realm/filters", issues)).body;
   const template = "https://f.example/{id}";
   const webTemplate = "The URL template must begin with https:// or http://.";
@@ -177,7 +177,7 @@ t.test("[S3] linkifiers_max: one more is rejected", async (t) => {
   await clear();
 });
 
-t.test("[public API] linkifiers apply to messages and topics written afterwards, not to earlier ones", async (t) => {
+t.test("linkifiers apply to messages and topics written afterwards, not to earlier ones", async (t) => {
   const before = await owner.say("general", "see #7", "fixes #7");
   await owner.post("/realm/filters", issues);
   const after = await owner.say("general", "see #7", "fixes #7 and x#8");
@@ -188,24 +188,21 @@ t.test("[public API] linkifiers apply to messages and topics written afterwards,
   await clear();
 });
 
-t.test(
-  "[public API] POST /messages/render renders a text like a message of the caller and sends nothing",
-  async (t) => {
-    await owner.post("/realm/filters", issues);
-    const heard = await watchChanges(owner);
-    const answer = await guest.post("/messages/render", { content: "**see** #1 @**owner**  " });
-    t.strictSame(
-      outcome(answer),
-      success({
-        rendered:
-          '<p><strong>see</strong> <a href="https://forge.example/issues/1">#1</a> <span class="user-mention" data-user-id="2">@Owner</span></p>',
-      }),
-    );
-    t.strictSame(outcome(await guest.post("/messages/render", { content: " " })), refusal("Message must not be empty"));
-    t.strictSame(await heard(), []);
-    await clear();
-  },
-);
+t.test("POST /messages/render renders a text like a message of the caller and sends nothing", async (t) => {
+  await owner.post("/realm/filters", issues);
+  const heard = await watchChanges(owner);
+  const answer = await guest.post("/messages/render", { content: "**see** #1 @**owner**  " });
+  t.strictSame(
+    outcome(answer),
+    success({
+      rendered:
+        '<p><strong>see</strong> <a href="https://forge.example/issues/1">#1</a> <span class="user-mention" data-user-id="2">@Owner</span></p>',
+    }),
+  );
+  t.strictSame(outcome(await guest.post("/messages/render", { content: " " })), refusal("Message must not be empty"));
+  t.strictSame(await heard(), []);
+  await clear();
+});
 
 t.test("[behaviour 4.3] only clients that expand URL templates receive linkifiers", async (t) => {
   const able = { client_capabilities: { linkifier_url_template: true }, event_types: ["realm_linkifiers"] };

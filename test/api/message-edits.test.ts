@@ -116,7 +116,7 @@ t.test(
   },
 );
 
-t.test("[OpenAPI, update-message] empty, conflicting and invalid changes are rejected", async (t) => {
+t.test("empty, conflicting and invalid changes are rejected", async (t) => {
   const id = await member.say(channelId, "form", "x");
   t.strictSame(outcome(await edit(member, id, {})), refusal("Nothing to change"));
   t.strictSame(outcome(await edit(member, id, { topic: " form " })), refusal("Nothing to change"));
@@ -156,7 +156,7 @@ t.test("[D16] a prev_content_sha256 that does not match is EXPECTATION_MISMATCH,
   t.equal((await read(member, id)).raw_content, "after");
 });
 
-t.test("[OpenAPI, update-message] only the sender may edit the content, whatever the role of others", async (t) => {
+t.test("only the sender may edit the content, whatever the role of others", async (t) => {
   const id = await member.say(channelId, "own", "mine");
   const guest = await personOf(server, "guest", roles.guest);
   for (const role of [roles.moderator, roles.administrator]) {
@@ -193,26 +193,23 @@ t.test("[spec 7, D24] missing and hidden messages and those in archived channels
   t.strictSame(outcome(await owner.get("/messages/999999/history")), refusal("Invalid message(s)"));
 });
 
-t.test(
-  "[OpenAPI, update-message] direct messages are edited by their sender and have neither topic nor channel",
-  async (t) => {
-    const sent = await member.post("/messages", { type: "direct", to: [other.userId], content: "hi" });
-    const { id } = sent.body;
-    const watcher = await Follower.of(other);
-    t.strictSame(outcome(await edit(member, id, { content: "hello" })), edited);
-    t.equal((await read(other, id)).raw_content, "hello");
-    t.strictSame(outcome(await edit(member, id, { topic: "x" })), refusal("Direct messages cannot have topics."));
-    t.strictSame(
-      outcome(await edit(member, id, { stream_id: channelId })),
-      refusal("Direct messages cannot be moved to channels."),
-    );
-    t.strictSame(outcome(await edit(owner, id, { content: "x" })), refusal("Invalid message(s)"));
-    await watcher.settled();
-    const [event] = watcher.ofType("update_message");
-    t.match(event, { user_id: member.userId, message_id: id, message_ids: [id], content: "hello", flags: [] });
-    t.notOk("stream_id" in event || "propagate_mode" in event || "subject" in event);
-  },
-);
+t.test("direct messages are edited by their sender and have neither topic nor channel", async (t) => {
+  const sent = await member.post("/messages", { type: "direct", to: [other.userId], content: "hi" });
+  const { id } = sent.body;
+  const watcher = await Follower.of(other);
+  t.strictSame(outcome(await edit(member, id, { content: "hello" })), edited);
+  t.equal((await read(other, id)).raw_content, "hello");
+  t.strictSame(outcome(await edit(member, id, { topic: "x" })), refusal("Direct messages cannot have topics."));
+  t.strictSame(
+    outcome(await edit(member, id, { stream_id: channelId })),
+    refusal("Direct messages cannot be moved to channels."),
+  );
+  t.strictSame(outcome(await edit(owner, id, { content: "x" })), refusal("Invalid message(s)"));
+  await watcher.settled();
+  const [event] = watcher.ofType("update_message");
+  t.match(event, { user_id: member.userId, message_id: id, message_ids: [id], content: "hello", flags: [] });
+  t.notOk("stream_id" in event || "propagate_mode" in event || "subject" in event);
+});
 
 t.test(
   "[behaviour 4.4] the event has both contents and the viewer's own flags; users outside receive none",
@@ -270,7 +267,7 @@ t.test("[D52] an edit that keeps the content succeeds and sends no event", async
   t.notOk("edit_history" in (await read(member, id)).message);
 });
 
-t.test("[OpenAPI, update-message] with allow_message_editing off, contents cannot be edited, topics can", async (t) => {
+t.test("with allow_message_editing off, contents cannot be edited, topics can", async (t) => {
   const id = await member.say(channelId, "switched", "x");
   setRealmSettings(server, { allow_message_editing: false });
   t.strictSame(
@@ -365,26 +362,23 @@ t.test("[spec 2.9] a moved message has its time of the move, however often its t
   );
 });
 
-t.test(
-  "[OpenAPI, update-message] the content can be edited for the organization's time limit and a short grace period",
-  async (t) => {
-    const { server, clock } = await startClockedServer(t);
-    const { owner } = server;
-    const id = await owner.say("general", "t", "0");
-    const within = limits.edit_grace_s * 1000;
-    setRealmSettings(server, { message_content_edit_limit_seconds: 60 });
-    clock.advance(60_000 + within);
-    t.equal((await edit(owner, id, { content: "1" })).status, 200, "at the bound");
-    clock.advance(1);
-    t.strictSame(
-      outcome(await edit(owner, id, { content: "2" })),
-      refusal("The time limit for editing this message has passed"),
-      "past the limit, also for an owner",
-    );
-    setRealmSettings(server, { message_content_edit_limit_seconds: null });
-    t.equal((await edit(owner, id, { content: "3" })).status, 200, "no limit");
-  },
-);
+t.test("the content can be edited for the organization's time limit and a short grace period", async (t) => {
+  const { server, clock } = await startClockedServer(t);
+  const { owner } = server;
+  const id = await owner.say("general", "t", "0");
+  const within = limits.edit_grace_s * 1000;
+  setRealmSettings(server, { message_content_edit_limit_seconds: 60 });
+  clock.advance(60_000 + within);
+  t.equal((await edit(owner, id, { content: "1" })).status, 200, "at the bound");
+  clock.advance(1);
+  t.strictSame(
+    outcome(await edit(owner, id, { content: "2" })),
+    refusal("The time limit for editing this message has passed"),
+    "past the limit, also for an owner",
+  );
+  setRealmSettings(server, { message_content_edit_limit_seconds: null });
+  t.equal((await edit(owner, id, { content: "3" })).status, 200, "no limit");
+});
 
 t.test("[M1, D25] an edit survives a restart, and a repeated key edits once", async (t) => {
   const before = await startTestServer(t);

@@ -116,7 +116,7 @@ t.test(
   },
 );
 
-t.test("[OpenAPI, get-messages] a date anchors at the first match since then", async (t) => {
+t.test("a date anchors at the first match since then", async (t) => {
   const day = (index: number) => Date.UTC(2026, 0, 1 + index, 12);
   const lastId = Math.max(...ids);
   for (let at = 1; at <= lastId + 1; at++) {
@@ -224,7 +224,7 @@ t.test("[spec 2.9] rendering, avatars and the empty topic's name follow the requ
   await owner.post(`/streams/${channelId}/delete_topic`, { topic_name: "" });
 });
 
-t.test("[OpenAPI, get-messages] message_ids returns those that exist and the caller may read", async (t) => {
+t.test("message_ids returns those that exist and the caller may read", async (t) => {
   await createChannel(owner, "sealed", [owner], { invite_only: true });
   const hidden = await owner.say("sealed", "t", "x");
   const asked = { anchor: undefined, num_before: undefined, num_after: undefined, narrow: undefined };
@@ -241,7 +241,7 @@ t.test("[OpenAPI, get-messages] message_ids returns those that exist and the cal
   t.strictSame((await byIds({ message_ids: [id(3), id(7)], narrow: topic })).indexes, [7], "filtered by the narrow");
 });
 
-t.test("[OpenAPI, get-messages] message_ids and a range exclude each other", async (t) => {
+t.test("message_ids and a range exclude each other", async (t) => {
   for (const [name, value] of [
     ["anchor", "newest"],
     ["include_anchor", false],

@@ -122,7 +122,7 @@ t.test("[S1] a notice names no private channel to readers of another channel", a
   );
 });
 
-t.test("[OpenAPI, update-message] notices in the new and the old topic have the public server's texts", async (t) => {
+t.test("notices in the new and the old topic have the public server's texts", async (t) => {
   const id = await place();
   const to = await place();
   const [from, target] = [nameOf(1), nameOf()];

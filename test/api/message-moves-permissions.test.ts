@@ -155,77 +155,74 @@ t.test("[spec 2.4, behaviour 3.5] each permission decides which roles may rename
   });
 });
 
-t.test(
-  "[OpenAPI, update-message] time limits apply to topics, to channels, and to the rest of a whole topic",
-  async (t) => {
-    const { server, clock } = await startClockedServer(t);
-    const { owner } = server;
-    const [member, moderator] = [await personOf(server, "m"), await personOf(server, "mod", roles.moderator)];
-    const to = await createChannel(owner, "to", [owner, member, moderator]);
-    await owner.post("/users/me/subscriptions", {
-      subscriptions: [{ name: "general" }],
-      principals: [member.userId, moderator.userId],
-    });
-    const grace = limits.edit_grace_s * 1000;
-    setRealmSettings(server, {
-      move_messages_within_stream_limit_seconds: 100,
-      move_messages_between_streams_limit_seconds: 50,
-    });
-    const [old = 0] = await say(member, 1, "t", 1);
-    clock.advance(50_000 + grace);
-    t.equal((await move(member, old, { stream_id: to })).status, 200, "at the bound");
-    t.equal((await move(owner, old, { stream_id: 1 })).status, 200);
-    clock.advance(1);
-    t.strictSame(
-      outcome(await move(member, old, { stream_id: to })),
-      refusal("The time limit for editing this message's channel has passed"),
+t.test("time limits apply to topics, to channels, and to the rest of a whole topic", async (t) => {
+  const { server, clock } = await startClockedServer(t);
+  const { owner } = server;
+  const [member, moderator] = [await personOf(server, "m"), await personOf(server, "mod", roles.moderator)];
+  const to = await createChannel(owner, "to", [owner, member, moderator]);
+  await owner.post("/users/me/subscriptions", {
+    subscriptions: [{ name: "general" }],
+    principals: [member.userId, moderator.userId],
+  });
+  const grace = limits.edit_grace_s * 1000;
+  setRealmSettings(server, {
+    move_messages_within_stream_limit_seconds: 100,
+    move_messages_between_streams_limit_seconds: 50,
+  });
+  const [old = 0] = await say(member, 1, "t", 1);
+  clock.advance(50_000 + grace);
+  t.equal((await move(member, old, { stream_id: to })).status, 200, "at the bound");
+  t.equal((await move(owner, old, { stream_id: 1 })).status, 200);
+  clock.advance(1);
+  t.strictSame(
+    outcome(await move(member, old, { stream_id: to })),
+    refusal("The time limit for editing this message's channel has passed"),
+  );
+  clock.advance(49_999);
+  t.equal((await move(member, old, { topic: "t2" })).status, 200, "at the bound");
+  t.equal((await move(member, old, { topic: "t" })).status, 200);
+  clock.advance(1);
+  t.strictSame(
+    outcome(await move(member, old, { topic: "t2" })),
+    refusal("The time limit for editing this message's topic has passed."),
+  );
+  t.equal(
+    (await move(member, old, { topic: "✔ t", propagate_mode: "change_all" })).status,
+    200,
+    "resolving has no time limit",
+  );
+  t.equal((await move(moderator, old, { topic: "t", propagate_mode: "change_all" })).status, 200);
+  const fresh = await say(member, 1, "t", 2);
+  const exceeded = (allowed: number, total: number, firstId: number) =>
+    refusal(
+      `You only have permission to move the ${allowed}/${total} most recent messages in this topic.`,
+      "MOVE_MESSAGES_TIME_LIMIT_EXCEEDED",
+      400,
+      {
+        first_message_id_allowed_to_move: firstId,
+        total_messages_allowed_to_move: allowed,
+        total_messages_in_topic: total,
+      },
     );
-    clock.advance(49_999);
-    t.equal((await move(member, old, { topic: "t2" })).status, 200, "at the bound");
-    t.equal((await move(member, old, { topic: "t" })).status, 200);
-    clock.advance(1);
-    t.strictSame(
-      outcome(await move(member, old, { topic: "t2" })),
-      refusal("The time limit for editing this message's topic has passed."),
-    );
-    t.equal(
-      (await move(member, old, { topic: "✔ t", propagate_mode: "change_all" })).status,
-      200,
-      "resolving has no time limit",
-    );
-    t.equal((await move(moderator, old, { topic: "t", propagate_mode: "change_all" })).status, 200);
-    const fresh = await say(member, 1, "t", 2);
-    const exceeded = (allowed: number, total: number, firstId: number) =>
-      refusal(
-        `You only have permission to move the ${allowed}/${total} most recent messages in this topic.`,
-        "MOVE_MESSAGES_TIME_LIMIT_EXCEEDED",
-        400,
-        {
-          first_message_id_allowed_to_move: firstId,
-          total_messages_allowed_to_move: allowed,
-          total_messages_in_topic: total,
-        },
-      );
-    t.strictSame(
-      outcome(await move(member, fresh[1] ?? 0, { topic: "t2", propagate_mode: "change_all" })),
-      exceeded(2, 3, fresh[0] ?? 0),
-    );
-    t.strictSame(
-      outcome(await move(member, fresh[1] ?? 0, { topic: "T" })),
-      exceeded(2, 3, fresh[0] ?? 0),
-      "the change of case would apply to the old message, too",
-    );
-    t.equal((await move(member, fresh[0] ?? 0, { topic: "t2", propagate_mode: "change_later" })).status, 200);
-    t.strictSame(await idsOf(member, 1, "t2"), fresh);
-    t.equal(
-      (await move(moderator, old, { topic: "t2", propagate_mode: "change_all" })).status,
-      200,
-      "moderators have no time limit",
-    );
-  },
-);
+  t.strictSame(
+    outcome(await move(member, fresh[1] ?? 0, { topic: "t2", propagate_mode: "change_all" })),
+    exceeded(2, 3, fresh[0] ?? 0),
+  );
+  t.strictSame(
+    outcome(await move(member, fresh[1] ?? 0, { topic: "T" })),
+    exceeded(2, 3, fresh[0] ?? 0),
+    "the change of case would apply to the old message, too",
+  );
+  t.equal((await move(member, fresh[0] ?? 0, { topic: "t2", propagate_mode: "change_later" })).status, 200);
+  t.strictSame(await idsOf(member, 1, "t2"), fresh);
+  t.equal(
+    (await move(moderator, old, { topic: "t2", propagate_mode: "change_all" })).status,
+    200,
+    "moderators have no time limit",
+  );
+});
 
-t.test("[D30, openapi update-message] in protected history, messages unseen by the mover stay", async (t) => {
+t.test("[D30] in protected history, messages unseen by the mover stay", async (t) => {
   const sealed = await place({ invite_only: true }, [other]);
   const [hidden = 0] = await say(other, sealed, "t", 1);
   await other.post("/users/me/subscriptions", {

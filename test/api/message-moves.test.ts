@@ -42,7 +42,7 @@ t.test("[S3] move_batch_characters: long messages are moved in smaller batches, 
   );
 });
 
-t.test("[architecture, Moves] renaming a whole topic changes all its messages, with time and history", async (t) => {
+t.test("renaming a whole topic changes all its messages, with time and history", async (t) => {
   const id = await place();
   const ids = await say(member, id, "lunch", 3);
   t.strictSame(outcome(await move(other, ids[1] ?? 0, { topic: "dinner", propagate_mode: "change_all" })), moved);
@@ -70,7 +70,7 @@ t.test("[spec 2.9] the history has the topic in the spelling of the target topic
   t.match(await read(member, a), { subject: "Kept", edit_history: [{ prev_topic: "from", topic: "Kept" }] });
 });
 
-t.test("[OpenAPI, update-message] change_one and change_later do not move the other messages", async (t) => {
+t.test("change_one and change_later do not move the other messages", async (t) => {
   const id = await place();
   const [a = 0, b = 0, c = 0, d = 0] = await say(member, id, "from", 4);
   t.strictSame(outcome(await move(member, b, { topic: "to" })), moved);
@@ -143,7 +143,7 @@ t.test(
   },
 );
 
-t.test("[public API, resolve] unresolving at once deletes the notice; later there are two notices", async (t) => {
+t.test("unresolving at once deletes the notice; later there are two notices", async (t) => {
   const { server, clock } = await startClockedServer(t);
   const { owner } = server;
   const id = await owner.say("general", "q", "text");
@@ -174,72 +174,64 @@ for (const { what, topic, contents } of [
     contents: ["Away has marked this topic as unresolved.", "Owner has marked this topic as resolved.", "away", "text"],
   },
 ]) {
-  t.test(
-    `[public API, resolve] who unresolves at once in protected history and thereby deletes the notice: ${what}`,
-    async (t) => {
-      const { server } = await startClockedServer(t);
-      const { owner } = server;
-      const away = await server.person("Away");
-      const more = { invite_only: true, history_public_to_subscribers: false };
-      const channel = await createChannel(owner, "protected", [owner, away], more);
-      const id = await away.say("protected", "q", "text");
-      await away.delete("/users/me/subscriptions", { subscriptions: ["protected"] });
-      await owner.say("protected", topic, "away");
-      const again = { subscriptions: [{ name: "protected" }], principals: [away.userId] };
-      await owner.post("/users/me/subscriptions", again);
-      const rename = (by: Client, name: string) =>
-        by.patch(`/messages/${id}`, { topic: name, propagate_mode: "change_all" });
-      t.strictSame(outcome(await rename(owner, "✔ q")), moved);
-      t.strictSame(outcome(await rename(away, "q")), moved);
-      const left = ["q", "✔ q"].map((name) => topicOf(owner, channel, name));
-      const texts = (await Promise.all(left))
-        .flat()
-        .map(([, content]) => content.replace(/@_\*\*(\w+)\|\d+\*\*/, "$1"));
-      t.strictSame(texts.sort(), contents);
-    },
-  );
+  t.test(`who unresolves at once in protected history and thereby deletes the notice: ${what}`, async (t) => {
+    const { server } = await startClockedServer(t);
+    const { owner } = server;
+    const away = await server.person("Away");
+    const more = { invite_only: true, history_public_to_subscribers: false };
+    const channel = await createChannel(owner, "protected", [owner, away], more);
+    const id = await away.say("protected", "q", "text");
+    await away.delete("/users/me/subscriptions", { subscriptions: ["protected"] });
+    await owner.say("protected", topic, "away");
+    const again = { subscriptions: [{ name: "protected" }], principals: [away.userId] };
+    await owner.post("/users/me/subscriptions", again);
+    const rename = (by: Client, name: string) =>
+      by.patch(`/messages/${id}`, { topic: name, propagate_mode: "change_all" });
+    t.strictSame(outcome(await rename(owner, "✔ q")), moved);
+    t.strictSame(outcome(await rename(away, "q")), moved);
+    const left = ["q", "✔ q"].map((name) => topicOf(owner, channel, name));
+    const texts = (await Promise.all(left)).flat().map(([, content]) => content.replace(/@_\*\*(\w+)\|\d+\*\*/, "$1"));
+    t.strictSame(texts.sort(), contents);
+  });
 }
 
-t.test(
-  "[OpenAPI, update-message] topic names are trimmed, truncated and must be printable; the empty topic cannot be resolved",
-  async (t) => {
-    const id = await place();
-    const [a = 0] = await say(member, id, "names", 1);
-    const long = "🍎".repeat(limits.topic_code_points_max);
-    for (const [topic, expected] of [
-      ["  padded ", "padded"],
-      [long, long],
-      [`${long}x`, `${"🍎".repeat(limits.topic_code_points_max - 3)}...`],
-      [" general chat ", "general chat"],
-    ]) {
-      t.strictSame(outcome(await move(member, a, { topic })), moved);
-      t.equal((await read(member, a)).subject, expected);
-    }
-    t.strictSame(
-      outcome(await move(member, a, { topic: "(no topic)" })),
-      refusal("Nothing to change"),
-      "means the empty topic",
-    );
-    t.equal((await member.get(`/messages/${a}`, { allow_empty_topic_name: true })).body.message.subject, "");
-    t.match((await member.get(`/messages/${a}`, { allow_empty_topic_name: true })).body.message.edit_history[0], {
-      topic: "",
-    });
-    for (const topic of ["✔", "✔ general chat", " ✔ "]) {
-      t.strictSame(outcome(await move(member, a, { topic })), refusal("General chat cannot be marked as resolved"));
-    }
-    t.strictSame(
-      outcome(await move(member, a, { topic: "a\u0007b" })),
-      refusal("Invalid character in topic, at position 2!"),
-    );
-    t.strictSame(
-      outcome(await member.patch(`/messages/${a}`, { topic: "x", subject: "y" })),
-      refusal("Can't decide between 'topic' and 'subject' arguments", "REQUEST_CONFUSING_VAR", 400, {
-        var_name1: "topic",
-        var_name2: "subject",
-      }),
-    );
-  },
-);
+t.test("topic names are trimmed, truncated and must be printable; the empty topic cannot be resolved", async (t) => {
+  const id = await place();
+  const [a = 0] = await say(member, id, "names", 1);
+  const long = "🍎".repeat(limits.topic_code_points_max);
+  for (const [topic, expected] of [
+    ["  padded ", "padded"],
+    [long, long],
+    [`${long}x`, `${"🍎".repeat(limits.topic_code_points_max - 3)}...`],
+    [" general chat ", "general chat"],
+  ]) {
+    t.strictSame(outcome(await move(member, a, { topic })), moved);
+    t.equal((await read(member, a)).subject, expected);
+  }
+  t.strictSame(
+    outcome(await move(member, a, { topic: "(no topic)" })),
+    refusal("Nothing to change"),
+    "means the empty topic",
+  );
+  t.equal((await member.get(`/messages/${a}`, { allow_empty_topic_name: true })).body.message.subject, "");
+  t.match((await member.get(`/messages/${a}`, { allow_empty_topic_name: true })).body.message.edit_history[0], {
+    topic: "",
+  });
+  for (const topic of ["✔", "✔ general chat", " ✔ "]) {
+    t.strictSame(outcome(await move(member, a, { topic })), refusal("General chat cannot be marked as resolved"));
+  }
+  t.strictSame(
+    outcome(await move(member, a, { topic: "a\u0007b" })),
+    refusal("Invalid character in topic, at position 2!"),
+  );
+  t.strictSame(
+    outcome(await member.patch(`/messages/${a}`, { topic: "x", subject: "y" })),
+    refusal("Can't decide between 'topic' and 'subject' arguments", "REQUEST_CONFUSING_VAR", 400, {
+      var_name1: "topic",
+      var_name2: "subject",
+    }),
+  );
+});
 
 t.test("[D53] changing the case of a topic's name always applies to the whole topic", async (t) => {
   const id = await place();
@@ -266,7 +258,7 @@ t.test("[spec 2.4] topics_policy applies to moved messages", async (t) => {
   t.strictSame(outcome(await move(member, a, { stream_id: named, topic: "t" })), moved);
 });
 
-t.test("[architecture, Moves] moving messages to another channel updates indexes and first message ids", async (t) => {
+t.test("moving messages to another channel updates indexes and first message ids", async (t) => {
   const from = await place();
   const to = await place();
   const ids = await say(member, from, "travel", 3);
@@ -310,7 +302,7 @@ t.test("[spec 2.9] content and topic changed in one request make one history ent
   audit(t, server);
 });
 
-t.test("[public API, user_topic] moving a whole topic moves the users' visibility policies", async (t) => {
+t.test("moving a whole topic moves the users' visibility policies", async (t) => {
   const id = await place();
   const [a = 0] = await say(member, id, "followed", 2);
   await other.post("/user_topics", { stream_id: id, topic: "followed", visibility_policy: 3 });

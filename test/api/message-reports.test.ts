@@ -37,7 +37,7 @@ async function reports(): Promise<{ subject: string; content: string; sender_id:
 
 const silent = ({ userId }: Client, name: string) => `@_**${name} 0|${userId}**`;
 
-t.test("[OpenAPI, report-message] without a moderation channel nothing can be reported", async (t) => {
+t.test("without a moderation channel nothing can be reported", async (t) => {
   const id = await bert.say(talk, "lunch", "rude");
   t.strictSame(outcome(await report(anna, id)), unset);
   t.strictSame(outcome(await report(anna, 99_999)), unset, "nor asked for");
@@ -46,7 +46,7 @@ t.test("[OpenAPI, report-message] without a moderation channel nothing can be re
   setRealmSettings(server, { moderation_request_channel_id: desk });
 });
 
-t.test("[OpenAPI, report-message] the notice has reporter, message, reason and a quotation", async (t) => {
+t.test("the notice has reporter, message, reason and a quotation", async (t) => {
   const id = await bert.say(talk, "lunch *time*", "rude");
   t.strictSame(outcome(await report(anna, id, { report_type: "norms", description: " not nice " })), success());
   const [received] = (await reports()).slice(-1);
@@ -87,27 +87,24 @@ t.test("[S1] a quotation mentions nobody and cannot be closed by its content", a
   t.equal(event.message.content.match(/@\*\*all\*\*/g)?.length, 2);
 });
 
-t.test(
-  "[OpenAPI, report-message] each invalid report is rejected with its error message and posts nothing",
-  async (t) => {
-    const id = await bert.say(talk, "t", "x");
-    const hidden = await owner.say(desk, "t", "x");
-    const before = (await reports()).length;
-    const missing = refusal("Missing 'report_type' argument", "REQUEST_VARIABLE_MISSING", 400, {
-      var_name: "report_type",
-    });
-    t.strictSame(outcome(await report(anna, id, { report_type: undefined })), missing);
-    t.strictSame(outcome(await report(anna, id, { report_type: "boring" })), refusal("Invalid report_type"));
-    for (const description of [undefined, "", "  "]) {
-      const asked = await report(anna, id, { report_type: "other", description });
-      t.strictSame(outcome(asked), refusal("An explanation is required."));
-    }
-    for (const other of [hidden, 99_999]) {
-      t.strictSame(outcome(await report(anna, other)), refusal("Invalid message(s)"), "[D24] hidden or missing");
-    }
-    t.equal((await reports()).length, before);
-  },
-);
+t.test("each invalid report is rejected with its error message and posts nothing", async (t) => {
+  const id = await bert.say(talk, "t", "x");
+  const hidden = await owner.say(desk, "t", "x");
+  const before = (await reports()).length;
+  const missing = refusal("Missing 'report_type' argument", "REQUEST_VARIABLE_MISSING", 400, {
+    var_name: "report_type",
+  });
+  t.strictSame(outcome(await report(anna, id, { report_type: undefined })), missing);
+  t.strictSame(outcome(await report(anna, id, { report_type: "boring" })), refusal("Invalid report_type"));
+  for (const description of [undefined, "", "  "]) {
+    const asked = await report(anna, id, { report_type: "other", description });
+    t.strictSame(outcome(asked), refusal("An explanation is required."));
+  }
+  for (const other of [hidden, 99_999]) {
+    t.strictSame(outcome(await report(anna, other)), refusal("Invalid message(s)"), "[D24] hidden or missing");
+  }
+  t.equal((await reports()).length, before);
+});
 
 t.test(
   "[S3] report_description_code_points_max and report_quote_code_points_max: accepted at the limit, rejected or truncated one above it",

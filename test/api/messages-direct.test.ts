@@ -45,7 +45,7 @@ t.test("[spec 2.9] a direct message lists all its participants and has no topic"
   t.strictSame((await read(anna, sent.body.id)).flags, []);
 });
 
-t.test("[OpenAPI, send-message] recipients are ids or emails, one or many, raw or as JSON", async (t) => {
+t.test("recipients are ids or emails, one or many, raw or as JSON", async (t) => {
   const forms: unknown[] = [
     [bert.userId],
     [anna.userId, bert.userId],

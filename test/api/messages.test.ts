@@ -65,7 +65,7 @@ t.test("[spec 2.9] a channel message is returned with its rendered content and e
   t.equal(body.raw_content, "**hi**");
 });
 
-t.test("[OpenAPI, send-message] a channel is named by name or id, raw or as JSON, alone or in a list", async (t) => {
+t.test("a channel is named by name or id, raw or as JSON, alone or in a list", async (t) => {
   await send({});
   const forms = ["general", "GENERAL", '"general"', "1", "[1]", '["General"]', " general "];
   for (const to of forms) {
@@ -101,7 +101,7 @@ t.test("[behaviour 5.1] recipients that cannot be a channel are rejected", async
   for (const [to, msg] of wrong) t.strictSame(outcome(await send({ to })), refusal(msg), JSON.stringify(to));
 });
 
-t.test("[OpenAPI, send-message] type, to and content are required; type is one of four", async (t) => {
+t.test("type, to and content are required; type is one of four", async (t) => {
   for (const name of ["type", "to", "content"]) {
     t.strictSame(
       outcome(await send({ [name]: undefined })),
@@ -326,7 +326,7 @@ t.test("[S3] a local_id has a limit in code points", async (t) => {
   t.strictSame(outcome(refused), refusal(`local_id is too long (limit: ${most} characters)`));
 });
 
-t.test("[OpenAPI, send-message] local_id is in the event of the named queue and in no other", async (t) => {
+t.test("local_id is in the event of the named queue and in no other", async (t) => {
   const sender = await Follower.of(owner);
   const second = await Follower.of(owner);
   const reader = await Follower.of(member);

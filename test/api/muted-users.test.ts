@@ -37,7 +37,7 @@ async function mutedBy(client: Client): Promise<unknown> {
   return (await client.register({ fetch_event_types: ["muted_users"] }))["muted_users"];
 }
 
-t.test("[public API, mute-user] only the caller receives the event of muting and unmuting", async (t) => {
+t.test("only the caller receives the event of muting and unmuting", async (t) => {
   const { server: clocked, clock } = await startClockedServer(t);
   const [person, other] = [await personOf(clocked, "person"), await personOf(clocked, "other")];
   const [own, others] = [await Follower.of(person, wanted), await Follower.of(other, wanted)];
@@ -59,30 +59,27 @@ t.test("[public API, mute-user] only the caller receives the event of muting and
   t.strictSame(others.ofType("muted_users"), []);
 });
 
-t.test(
-  "[public API, mute-user] each invalid request is rejected with its error message, and nothing changes",
-  async (t) => {
-    const person = await newUser();
-    await person.post(pathOf(member.userId));
-    const changes = await watchChanges(person);
-    const self = refusal("Cannot mute self");
-    t.strictSame(outcome(await person.post(pathOf(person.userId))), self);
-    t.strictSame(outcome(await person.delete(pathOf(person.userId))), notMuted);
-    t.strictSame(outcome(await person.post(pathOf(member.userId))), refusal("User already muted"));
-    t.strictSame(outcome(await person.delete(pathOf(owner.userId))), notMuted);
-    for (const id of [0, 999_999, 999_999_999_999]) {
-      t.strictSame(outcome(await person.post(pathOf(id))), missing);
-      t.strictSame(outcome(await person.delete(pathOf(id))), missing);
-    }
-    for (const id of ["me", "-1", "1.5", ""]) {
-      t.equal((await person.post(pathOf(id))).status, 404, id);
-      t.equal((await person.delete(pathOf(id))).status, 404, id);
-    }
-    t.strictSame(await changes(), []);
-  },
-);
+t.test("each invalid request is rejected with its error message, and nothing changes", async (t) => {
+  const person = await newUser();
+  await person.post(pathOf(member.userId));
+  const changes = await watchChanges(person);
+  const self = refusal("Cannot mute self");
+  t.strictSame(outcome(await person.post(pathOf(person.userId))), self);
+  t.strictSame(outcome(await person.delete(pathOf(person.userId))), notMuted);
+  t.strictSame(outcome(await person.post(pathOf(member.userId))), refusal("User already muted"));
+  t.strictSame(outcome(await person.delete(pathOf(owner.userId))), notMuted);
+  for (const id of [0, 999_999, 999_999_999_999]) {
+    t.strictSame(outcome(await person.post(pathOf(id))), missing);
+    t.strictSame(outcome(await person.delete(pathOf(id))), missing);
+  }
+  for (const id of ["me", "-1", "1.5", ""]) {
+    t.equal((await person.post(pathOf(id))).status, 404, id);
+    t.equal((await person.delete(pathOf(id))).status, 404, id);
+  }
+  t.strictSame(await changes(), []);
+});
 
-t.test("[public API, mute-user] bots and deactivated users can be muted and unmuted", async (t) => {
+t.test("bots and deactivated users can be muted and unmuted", async (t) => {
   const person = await newUser();
   for (const id of [bot.userId, former.userId, 1]) {
     t.strictSame(outcome(await person.post(pathOf(id))), success(), `${id}`);
@@ -90,7 +87,7 @@ t.test("[public API, mute-user] bots and deactivated users can be muted and unmu
   }
 });
 
-t.test("[public API, mute-user] users of every role can mute users of every role", async (t) => {
+t.test("users of every role can mute users of every role", async (t) => {
   const everybody: readonly Client[] = [
     owner,
     await personOf(server, "administrator", roles.administrator),

@@ -30,27 +30,24 @@ function pathOf(fragment: string): string {
   return `/navigation_views/${fragment.split("/").map(encodeURIComponent).join("/")}`;
 }
 
-t.test(
-  "[public API, add-navigation-view] a new view is in the list, in the state and in an event to its owner alone",
-  async (t) => {
-    const person = await newUser();
-    const [own, other] = [await Follower.of(person, wanted), await Follower.of(member, wanted)];
-    t.strictSame(outcome(await person.get("/navigation_views")), success({ navigation_views: [] }));
-    const padded = { fragment: " narrow/is/alerted ", is_pinned: true, name: " Alert words " };
-    t.strictSame(outcome(await person.post("/navigation_views", padded)), success());
-    t.strictSame(outcome(await person.post("/navigation_views", { fragment: "inbox", is_pinned: false })), success());
-    const inbox = { fragment: "inbox", is_pinned: false, name: null };
-    t.strictSame(outcome(await person.get("/navigation_views")), success({ navigation_views: [inbox, alerted] }));
-    const state = await person.register({ fetch_event_types: ["navigation_views"] });
-    t.strictSame(state["navigation_views"], [inbox, alerted]);
-    t.strictSame(await viewsOf(member), [], "other users do not see them");
-    await own.settled();
-    const added = (view: object) => ({ type: "navigation_view", op: "add", navigation_view: view });
-    t.strictSame(own.ofType("navigation_view"), [added(alerted), added(inbox)]);
-    await other.settled();
-    t.strictSame(other.ofType("navigation_view"), []);
-  },
-);
+t.test("a new view is in the list, in the state and in an event to its owner alone", async (t) => {
+  const person = await newUser();
+  const [own, other] = [await Follower.of(person, wanted), await Follower.of(member, wanted)];
+  t.strictSame(outcome(await person.get("/navigation_views")), success({ navigation_views: [] }));
+  const padded = { fragment: " narrow/is/alerted ", is_pinned: true, name: " Alert words " };
+  t.strictSame(outcome(await person.post("/navigation_views", padded)), success());
+  t.strictSame(outcome(await person.post("/navigation_views", { fragment: "inbox", is_pinned: false })), success());
+  const inbox = { fragment: "inbox", is_pinned: false, name: null };
+  t.strictSame(outcome(await person.get("/navigation_views")), success({ navigation_views: [inbox, alerted] }));
+  const state = await person.register({ fetch_event_types: ["navigation_views"] });
+  t.strictSame(state["navigation_views"], [inbox, alerted]);
+  t.strictSame(await viewsOf(member), [], "other users do not see them");
+  await own.settled();
+  const added = (view: object) => ({ type: "navigation_view", op: "add", navigation_view: view });
+  t.strictSame(own.ofType("navigation_view"), [added(alerted), added(inbox)]);
+  await other.settled();
+  t.strictSame(other.ofType("navigation_view"), []);
+});
 
 t.test("[behaviour 2.17] each invalid view is rejected with its error message, and nothing is written", async (t) => {
   const person = await newUser();

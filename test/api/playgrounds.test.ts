@@ -140,7 +140,7 @@ t.test("[spec 4.18, S3] names and languages are required, not blank, and limited
   await clear();
 });
 
-t.test("[public API] a name is unique per language, and an unknown playground cannot be deleted", async (t) => {
+t.test("a name is unique per language, and an unknown playground cannot be deleted", async (t) => {
   await owner.post("/realm/playgrounds", python);
   const again = refusal("Realm playground with this Realm, Pygments language and Name already exists.");
   t.strictSame(outcome(await owner.post("/realm/playgrounds", python)), again);

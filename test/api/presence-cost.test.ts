@@ -28,7 +28,7 @@ async function costOf(request: () => Promise<unknown>) {
 
 const nothing = { hadTurn: false, positions: 0 };
 
-t.test("[architecture] a ping starts a turn only if it changes something, whatever it requests", async (t) => {
+t.test("a ping starts a turn only if it changes something, whatever it requests", async (t) => {
   const anna = await personOf(server, "anna");
   const ping = (params: Params) => costOf(() => anna.post("/users/me/presence", { status: "active", ...params }));
   t.match(await ping({}), { hadTurn: true }, "the first ping of all");
@@ -47,13 +47,13 @@ t.test("[architecture] a ping starts a turn only if it changes something, whatev
   t.strictSame(await ping({ status: "idle" }), nothing);
 });
 
-t.test("[realtime] pings of an invisible user are not recorded and start no turn", async (t) => {
+t.test("pings of an invisible user are not recorded and start no turn", async (t) => {
   const bert = await personOf(server, "bert");
   setUserSettings(server, bert.userId, { presence_enabled: false });
   t.strictSame(await costOf(() => bert.post("/users/me/presence", { status: "active" })), nothing);
 });
 
-t.test("[architecture] reading presence starts no turn", async (t) => {
+t.test("reading presence starts no turn", async (t) => {
   const carla = await personOf(server, "carla");
   await carla.post("/users/me/presence", { status: "active" });
   for (const path of ["/realm/presence", `/users/${carla.userId}/presence`]) {

@@ -41,7 +41,7 @@ async function receivedEvents(follower: Follower) {
   return events;
 }
 
-t.test("[realtime] newly online users are sent together after a second; singly in the older form", async (t) => {
+t.test("newly online users are sent together after a second; singly in the older form", async (t) => {
   const [anna, bert] = [await personOf(server, "anna"), await personOf(server, "bert")];
   const newer = await Follower.of(owner, simplified);
   const older = await Follower.of(owner);
@@ -102,7 +102,7 @@ t.test("[behaviour 6.2] a user is newly online with a first report, or after 130
   t.equal(await isNews("idle"), false);
 });
 
-t.test("[realtime] invisible users are not announced; clients that did not ask receive no presence", async (t) => {
+t.test("invisible users are not announced; clients that did not ask receive no presence", async (t) => {
   const [dora, emil] = [await personOf(server, "dora"), await personOf(server, "emil")];
   const follower = await Follower.of(owner, simplified);
   const uninterested = await Follower.of(owner, { event_types: ["message"] });
@@ -119,7 +119,7 @@ t.test("[realtime] invisible users are not announced; clients that did not ask r
   t.strictSame(await receivedEvents(uninterested), []);
 });
 
-t.test("[realtime] with the server setting, users receive the presence only of users whom they may see", async (t) => {
+t.test("with the server setting, users receive the presence only of users whom they may see", async (t) => {
   const fritz = await personOf(server, "fritz");
   const guest = await personOf(server, "guest", roles.guest);
   setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
@@ -165,7 +165,7 @@ t.test("[S1] a user who is deactivated within the coalescing interval is not ann
   );
 });
 
-t.test("[realtime] the modern form has one event per second, however the reports are spread", async (t) => {
+t.test("the modern form has one event per second, however the reports are spread", async (t) => {
   const people = await Promise.all(["i", "j", "k"].map((name) => personOf(server, name)));
   const follower = await Follower.of(owner, simplified);
   for (const person of people) {

@@ -294,7 +294,7 @@ t.test("[E1] presence survives a restart, and no update id is used twice", async
   t.strictSame(Object.keys(again.presences), [String(after.owner.userId)], "a client continues from its last id");
 });
 
-t.test("[public API, get-presence] GET returns all presences in the legacy format and records none", async (t) => {
+t.test("GET returns all presences in the legacy format and records none", async (t) => {
   const { startedAt, anna, bert } = await start();
   await report(bert);
   clock.advance(1500);
@@ -305,27 +305,24 @@ t.test("[public API, get-presence] GET returns all presences in the legacy forma
   t.notOk(addressOf(anna) in (await bert.get("/realm/presence")).body.presences, "reading records no presence");
 });
 
-t.test(
-  "[public API, get-user-presence] a user is named by id or email, and is offline after 200 seconds",
-  async (t) => {
-    const { startedAt, anna, bert } = await start();
-    await report(bert);
-    const of = async (name: number | string) => outcome(await anna.get(`/users/${name}/presence`));
-    const website = { status: "active", timestamp: second(startedAt) };
-    const shown = success({ presence: { aggregated: website, website } });
-    t.strictSame(await of(bert.userId), shown);
-    t.strictSame(await of(addressOf(bert)), shown);
-    clock.jump(startedAt + 200_000 - clock.now());
-    t.strictSame(await of(bert.userId), shown, "at the bound");
-    clock.advance(1000);
-    t.strictSame(
-      await of(bert.userId),
-      success({ presence: { aggregated: { ...website, status: "offline" }, website } }),
-    );
-  },
-);
+t.test("a user is named by id or email, and is offline after 200 seconds", async (t) => {
+  const { startedAt, anna, bert } = await start();
+  await report(bert);
+  const of = async (name: number | string) => outcome(await anna.get(`/users/${name}/presence`));
+  const website = { status: "active", timestamp: second(startedAt) };
+  const shown = success({ presence: { aggregated: website, website } });
+  t.strictSame(await of(bert.userId), shown);
+  t.strictSame(await of(addressOf(bert)), shown);
+  clock.jump(startedAt + 200_000 - clock.now());
+  t.strictSame(await of(bert.userId), shown, "at the bound");
+  clock.advance(1000);
+  t.strictSame(
+    await of(bert.userId),
+    success({ presence: { aggregated: { ...website, status: "offline" }, website } }),
+  );
+});
 
-t.test("[public API, get-user-presence] a request for a user without visible presence is rejected", async (t) => {
+t.test("a request for a user without visible presence is rejected", async (t) => {
   const { anna, bert } = await start();
   await report(bert);
   const of = async (name: number | string, by = anna) => outcome(await by.get(`/users/${name}/presence`));
@@ -342,7 +339,7 @@ t.test("[public API, get-user-presence] a request for a user without visible pre
   t.strictSame(await of(bert.userId), refusal("No such user"), "deactivated");
 });
 
-t.test("[public API, get-user-presence] [S1] a restricted guest gets no presence of a hidden user", async (t) => {
+t.test("[S1] a restricted guest gets no presence of a hidden user", async (t) => {
   const { bert } = await start();
   const guest = await personOf(server, `guest${tests}x`, roles.guest);
   await report(bert);

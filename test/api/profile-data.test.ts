@@ -41,7 +41,7 @@ const text = (length: number) => "🙂".repeat(length);
 const { profile_short_text_code_points_max: shortMax, profile_long_text_code_points_max: longMax } = limits;
 const link = (length: number) => `https://e.com/${"p".repeat(length - 14)}`;
 
-t.test("[public API] each type of field accepts its values, up to its limit", async (t) => {
+t.test("each type of field accepts its values, up to its limit", async (t) => {
   const people = [owner.userId, member.userId];
   const cases: readonly (readonly [Name, unknown, string?])[] = [
     ["short", "a motto"],
@@ -70,7 +70,7 @@ t.test("[public API] each type of field accepts its values, up to its limit", as
   }
 });
 
-t.test("[public API] each type rejects other values with its exact error message, and nothing changes", async (t) => {
+t.test("each type rejects other values with its exact error message, and nothing changes", async (t) => {
   const changes = await watchChanges(owner);
   const cases: readonly (readonly [Name, unknown, string])[] = [
     ["short", text(shortMax + 1), `Motto is too long (limit: ${shortMax} characters)`],
@@ -173,7 +173,7 @@ t.test(
   },
 );
 
-t.test("[public API] one invalid value rejects the request; of two values for a field the later counts", async (t) => {
+t.test("one invalid value rejects the request; of two values for a field the later counts", async (t) => {
   const set = async (data: unknown) => outcome(await guest.patch("/users/me/profile_data", { data }));
   t.strictSame(
     await set([
@@ -194,7 +194,7 @@ t.test("[public API] one invalid value rejects the request; of two values for a 
 });
 
 t.test(
-  "[public API] users of every role fill in their profile, bots have none; administrators may change every field",
+  "users of every role fill in their profile, bots have none; administrators may change every field",
   async (t) => {
     for (const client of [owner, administrator, moderator, member, guest]) {
       t.equal((await enter(client, fields.pronouns, "any")).status, 200);

@@ -19,7 +19,7 @@ const notAdministrator = refusal("Must be an organization administrator", "UNAUT
 const notFound = (id: number) => refusal(`Field id ${id} not found.`);
 const custom = { subtype: "custom", url_pattern: "https://forge.example/%(username)s" };
 
-t.test("[public API] everybody sees the fields as created, in the order of creation", async (t) => {
+t.test("everybody sees the fields as created, in the order of creation", async (t) => {
   t.strictSame(outcome(await guest.get("/realm/profile_fields")), success({ custom_fields: [] }));
   const made = [
     await makeField(owner, " Phone ", fieldTypes.short),
@@ -55,7 +55,7 @@ t.test("[public API] everybody sees the fields as created, in the order of creat
   t.equal((await owner.anonymous().get("/realm/profile_fields")).status, 401);
 });
 
-t.test("[public API, register] the state has the fields, their types and the predefined sites", async (t) => {
+t.test("the state has the fields, their types and the predefined sites", async (t) => {
   const state = await guest.register({ fetch_event_types: ["custom_profile_fields", "realm"] });
   t.strictSame(state["custom_profile_fields"], await fieldsSeenBy(guest));
   t.strictSame(state["custom_profile_field_types"], {
@@ -72,7 +72,7 @@ t.test("[public API, register] the state has the fields, their types and the pre
   t.strictSame(Object.keys(sites["github"] ?? {}).sort(), ["hint", "name", "text", "url_pattern"]);
 });
 
-t.test("[public API] only administrators change fields", async (t) => {
+t.test("only administrators change fields", async (t) => {
   const id = await makeField(owner, "Guarded", fieldTypes.short);
   const operations = {
     create: () => [`/realm/profile_fields`, { name: "x", field_type: 1 }, "POST"] as const,
@@ -100,71 +100,68 @@ const long = (length: number) => "n".repeat(length);
 const nameMax = limits.profile_field_name_code_points_max;
 const hintMax = limits.profile_field_hint_code_points_max;
 
-t.test(
-  "[public API] each invalid new field is rejected with its exact error message, and nothing changes",
-  async (t) => {
-    await makeField(owner, "Taken", fieldTypes.short);
-    await makeField(owner, "Second in summary", fieldTypes.short, { display_in_profile_summary: true });
-    const changes = await watchChanges(owner);
-    const list = (field_data: unknown) => ({ field_type: 3, field_data });
-    const account = (field_data: unknown) => ({ field_type: 7, field_data });
-    const choice = { text: "A", order: "1" };
-    const cases: readonly (readonly [Params, string])[] = [
-      [{ name: "" }, "Label cannot be blank."],
-      [{ name: undefined }, "Label cannot be blank."],
-      [{ name: "   " }, "Label cannot be blank."],
-      [{ name: long(nameMax + 1) }, `name is too long (limit: ${nameMax} characters)`],
-      [{ hint: long(hintMax + 1) }, `hint is too long (limit: ${hintMax} characters)`],
-      [{ name: "Taken" }, "A field with that label already exists."],
-      [{ name: " Taken " }, "A field with that label already exists."],
-      [{ field_type: 0 }, "Invalid field type."],
-      [{ field_type: 9 }, "Invalid field type."],
-      [{ field_type: "x" }, "field_type is not valid JSON"],
-      [{ field_data: [] }, "field_data is not a dict"],
-      [{ required: 1 }, "required is not a boolean"],
-      [{ display_in_profile_summary: true }, "Only 2 custom profile fields can be displayed in the profile summary."],
-      [list(undefined), "Field must have at least one choice."],
-      [list({}), "Field must have at least one choice."],
-      [list({ "": choice }), "'value' cannot be blank."],
-      [list({ a: "A" }), "field_data is not a dict"],
-      [list({ a: { order: "1" } }), "text key is missing from field_data"],
-      [list({ a: { text: "A" } }), "order key is missing from field_data"],
-      [list({ a: { text: "A", order: 1 } }), 'field_data["order"] is not a string'],
-      [list({ a: { text: " ", order: "1" } }), 'field_data["text"] cannot be blank.'],
-      [list({ a: { ...choice, more: "x" } }), "Unexpected arguments: more"],
-      [list({ a: choice, b: { ...choice, order: "2" } }), "Field must not have duplicate choices."],
-      [
-        list({ a: { text: long(limits.profile_field_data_code_points_max), order: "1" } }),
-        `field_data is too long (limit: ${limits.profile_field_data_code_points_max} characters)`,
-      ],
-      [account(undefined), "subtype key is missing from field_data"],
-      [account({ subtype: "" }), 'field_data["subtype"] cannot be blank.'],
-      [account({ subtype: 7 }), 'field_data["subtype"] is not a string'],
-      [account({ subtype: "elsewhere" }), "Invalid external account type"],
-      [account({ subtype: "constructor" }), "Invalid external account type"],
-      [account({ subtype: "custom" }), "Custom external account must define URL pattern"],
-      [account({ subtype: "custom", url_pattern: "https://e.com" }), "URL pattern must contain '%(username)s'."],
-      [
-        account({ subtype: "custom", url_pattern: "https://e.com/%(username)s/%(username)s" }),
-        "URL pattern must contain '%(username)s'.",
-      ],
-      [account({ subtype: "custom", url_pattern: "%(username)s" }), 'field_data["url_pattern"] is not a URL'],
-      [account({ ...custom, more: 1 }), "Unexpected arguments: more"],
-    ];
-    for (const [params, msg] of cases) {
-      const answer = await owner.post("/realm/profile_fields", { name: "New", field_type: 1, ...params });
-      t.strictSame(outcome(answer), refusal(msg), JSON.stringify(params).slice(0, 120));
-    }
-    const missing = refusal("Missing 'field_type' argument", "REQUEST_VARIABLE_MISSING", 400, {
-      var_name: "field_type",
-    });
-    t.strictSame(outcome(await owner.post("/realm/profile_fields", { name: "New" })), missing);
-    t.strictSame(await changes(), []);
-  },
-);
+t.test("each invalid new field is rejected with its exact error message, and nothing changes", async (t) => {
+  await makeField(owner, "Taken", fieldTypes.short);
+  await makeField(owner, "Second in summary", fieldTypes.short, { display_in_profile_summary: true });
+  const changes = await watchChanges(owner);
+  const list = (field_data: unknown) => ({ field_type: 3, field_data });
+  const account = (field_data: unknown) => ({ field_type: 7, field_data });
+  const choice = { text: "A", order: "1" };
+  const cases: readonly (readonly [Params, string])[] = [
+    [{ name: "" }, "Label cannot be blank."],
+    [{ name: undefined }, "Label cannot be blank."],
+    [{ name: "   " }, "Label cannot be blank."],
+    [{ name: long(nameMax + 1) }, `name is too long (limit: ${nameMax} characters)`],
+    [{ hint: long(hintMax + 1) }, `hint is too long (limit: ${hintMax} characters)`],
+    [{ name: "Taken" }, "A field with that label already exists."],
+    [{ name: " Taken " }, "A field with that label already exists."],
+    [{ field_type: 0 }, "Invalid field type."],
+    [{ field_type: 9 }, "Invalid field type."],
+    [{ field_type: "x" }, "field_type is not valid JSON"],
+    [{ field_data: [] }, "field_data is not a dict"],
+    [{ required: 1 }, "required is not a boolean"],
+    [{ display_in_profile_summary: true }, "Only 2 custom profile fields can be displayed in the profile summary."],
+    [list(undefined), "Field must have at least one choice."],
+    [list({}), "Field must have at least one choice."],
+    [list({ "": choice }), "'value' cannot be blank."],
+    [list({ a: "A" }), "field_data is not a dict"],
+    [list({ a: { order: "1" } }), "text key is missing from field_data"],
+    [list({ a: { text: "A" } }), "order key is missing from field_data"],
+    [list({ a: { text: "A", order: 1 } }), 'field_data["order"] is not a string'],
+    [list({ a: { text: " ", order: "1" } }), 'field_data["text"] cannot be blank.'],
+    [list({ a: { ...choice, more: "x" } }), "Unexpected arguments: more"],
+    [list({ a: choice, b: { ...choice, order: "2" } }), "Field must not have duplicate choices."],
+    [
+      list({ a: { text: long(limits.profile_field_data_code_points_max), order: "1" } }),
+      `field_data is too long (limit: ${limits.profile_field_data_code_points_max} characters)`,
+    ],
+    [account(undefined), "subtype key is missing from field_data"],
+    [account({ subtype: "" }), 'field_data["subtype"] cannot be blank.'],
+    [account({ subtype: 7 }), 'field_data["subtype"] is not a string'],
+    [account({ subtype: "elsewhere" }), "Invalid external account type"],
+    [account({ subtype: "constructor" }), "Invalid external account type"],
+    [account({ subtype: "custom" }), "Custom external account must define URL pattern"],
+    [account({ subtype: "custom", url_pattern: "https://e.com" }), "URL pattern must contain '%(username)s'."],
+    [
+      account({ subtype: "custom", url_pattern: "https://e.com/%(username)s/%(username)s" }),
+      "URL pattern must contain '%(username)s'.",
+    ],
+    [account({ subtype: "custom", url_pattern: "%(username)s" }), 'field_data["url_pattern"] is not a URL'],
+    [account({ ...custom, more: 1 }), "Unexpected arguments: more"],
+  ];
+  for (const [params, msg] of cases) {
+    const answer = await owner.post("/realm/profile_fields", { name: "New", field_type: 1, ...params });
+    t.strictSame(outcome(answer), refusal(msg), JSON.stringify(params).slice(0, 120));
+  }
+  const missing = refusal("Missing 'field_type' argument", "REQUEST_VARIABLE_MISSING", 400, {
+    var_name: "field_type",
+  });
+  t.strictSame(outcome(await owner.post("/realm/profile_fields", { name: "New" })), missing);
+  t.strictSame(await changes(), []);
+});
 
 t.test(
-  "[public API] long text and user fields cannot be in the profile summary; with two fields in it, those may still change",
+  "long text and user fields cannot be in the profile summary; with two fields in it, those may still change",
   async (t) => {
     for (const field of await fieldsSeenBy(owner)) {
       if (field.display_in_profile_summary) await owner.delete(`/realm/profile_fields/${field.id}`);
@@ -226,7 +223,7 @@ t.test("[S3] profile_fields_max limits the fields of an organization", async (t)
   t.strictSame(outcome(more), refusal("Too many profile fields"));
 });
 
-t.test("[public API] PATCH changes the parameters sent and keeps the others", async (t) => {
+t.test("PATCH changes the parameters sent and keeps the others", async (t) => {
   const id = await makeField(owner, "Before", fieldTypes.list, { hint: "h", field_data: colours });
   const change = async (params: Params) => outcome(await owner.patch(`/realm/profile_fields/${id}`, params));
   t.strictSame(await change({ name: " After " }), success());
@@ -254,7 +251,7 @@ t.test("[public API] PATCH changes the parameters sent and keeps the others", as
   t.equal((await owner.patch("/realm/profile_fields/x", {})).status, 404);
 });
 
-t.test("[public API] the field of a predefined site keeps its name; its visibility may change", async (t) => {
+t.test("the field of a predefined site keeps its name; its visibility may change", async (t) => {
   const id = (await fieldsSeenBy(owner)).find((field) => field.name === "GitHub username")?.id;
   const change = async (params: Params) => outcome(await owner.patch(`/realm/profile_fields/${id}`, params));
   const fixed = refusal("Default custom field cannot be updated.");
@@ -268,7 +265,7 @@ t.test("[public API] the field of a predefined site keeps its name; its visibili
   t.strictSame(outcome(again), refusal("A field with that label already exists."));
 });
 
-t.test("[public API] PATCH /realm/profile_fields sets the order, and no field may be missing", async (t) => {
+t.test("PATCH /realm/profile_fields sets the order, and no field may be missing", async (t) => {
   const before = (await fieldsSeenBy(owner)).map(({ id }) => id);
   const reversed = [...before].reverse();
   t.strictSame(outcome(await owner.patch("/realm/profile_fields", { order: [999_999, ...reversed] })), success());
@@ -291,7 +288,7 @@ t.test("[public API] PATCH /realm/profile_fields sets the order, and no field ma
   );
 });
 
-t.test("[public API] DELETE removes a field with all its values, and its id is never used again", async (t) => {
+t.test("DELETE removes a field with all its values, and its id is never used again", async (t) => {
   const id = await makeField(owner, "Going", fieldTypes.short);
   for (const person of [member, guest]) t.equal((await enter(person, id, "kept?")).status, 200);
   t.strictSame(outcome(await owner.delete(`/realm/profile_fields/${id}`)), success());
@@ -303,7 +300,7 @@ t.test("[public API] DELETE removes a field with all its values, and its id is n
   t.ok((await makeField(owner, "Going", fieldTypes.short)) > id);
 });
 
-t.test("[architecture] removing a choice deletes the values that use it, in slices if there are many", async (t) => {
+t.test("removing a choice deletes the values that use it, in slices if there are many", async (t) => {
   const people = await addUsers(server, "many", limits.profile_values_per_command_max + 20);
   const id = await makeField(owner, "Shade", fieldTypes.list, { field_data: colours });
   for (const [index, userId] of people.entries()) {

@@ -8,7 +8,7 @@ import { Socket } from "../support/socket.ts";
 const limited = { RATE_LIMITS: "login=2/3600" };
 const wrong = { username: "owner@localhost", password: "a wrong one" };
 
-t.test("[operations] with TRUST_PROXY, limits use the client's address, and links the client's scheme", async (t) => {
+t.test("with TRUST_PROXY, limits use the client's address, and links the client's scheme", async (t) => {
   const { owner, url } = await startTestServer(t, { environment: { ...limited, TRUST_PROXY: "true" } });
   const from = (address: string) => ({ "X-Forwarded-For": address });
   const logIn = async (address: string) => {
@@ -34,7 +34,7 @@ t.test("[operations] with TRUST_PROXY, limits use the client's address, and link
   socket.close();
 });
 
-t.test("[operations] of several headers the last one counts, which a proxy adds to those of the client", async (t) => {
+t.test("of several headers the last one counts, which a proxy adds to those of the client", async (t) => {
   const { url } = await startTestServer(t, { environment: { ...limited, TRUST_PROXY: "true" } });
   const send = (start: string, headers: readonly string[], body = "") => {
     const framing = ["Host: localhost", `Content-Length: ${body.length}`, "Connection: close"];
@@ -92,7 +92,7 @@ t.test("[D28] behind a proxy an IPv6 /64 counts as one client, a mapped address 
   t.equal(await guess("2001:db8:0:5::3"), 4429, "sockets, too");
 });
 
-t.test("[operations] by default forwarding headers are ignored", async (t) => {
+t.test("by default forwarding headers are ignored", async (t) => {
   const { owner, url } = await startTestServer(t, { environment: limited });
   const statuses: number[] = [];
   for (const address of ["192.0.2.1", "192.0.2.2", "192.0.2.3"]) {
@@ -104,7 +104,7 @@ t.test("[operations] by default forwarding headers are ignored", async (t) => {
   t.equal(settings.body.realm_url, url);
 });
 
-t.test("[operations] a forwarded value that is no address or no scheme is ignored", (t) => {
+t.test("a forwarded value that is no address or no scheme is ignored", (t) => {
   const read = (chain: string, scheme: string) =>
     readForwarded({
       getHeader: () => "",

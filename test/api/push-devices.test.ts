@@ -33,7 +33,7 @@ for (const kind of ["apns", "fcm"] as const) {
   const add = (by: Client, token: string) => by.post(paths[kind], { token, ...params[kind] });
   const remove = (by: Client, token: string) => by.delete(paths[kind], { token });
 
-  t.test(`[public API, ${kind} token] a token is stored once, for its user alone, and can be removed`, async (t) => {
+  t.test(`${kind}: a token is stored once, for its user alone, and can be removed`, async (t) => {
     const [person, other] = [await newUser(), await newUser()];
     for (let count = 0; count < 2; count++) t.strictSame(outcome(await add(person, "abcd")), done);
     t.strictSame(outcome(await add(person, longest)), done);
@@ -64,7 +64,7 @@ for (const kind of ["apns", "fcm"] as const) {
   });
 }
 
-t.test("[public API, add-apns-token] a token that is not base64 is rejected", async (t) => {
+t.test("a token that is not base64 is rejected", async (t) => {
   const person = await newUser();
   for (const token of ["abc", "a b=", "äöüß", "===="]) {
     t.strictSame(outcome(await person.post(paths.apns, { token, ...params.apns })), refusal("Invalid APNS token"));
@@ -72,14 +72,14 @@ t.test("[public API, add-apns-token] a token that is not base64 is rejected", as
   t.equal((await person.post(paths.apns, { token: "abcd" })).body.code, "REQUEST_VARIABLE_MISSING", "appid");
 });
 
-t.test("[public API, mobile] bots cannot register devices", async (t) => {
+t.test("bots cannot register devices", async (t) => {
   const bot = await botOf(server, "phoneless", server.owner);
   const noBots = refusal("This endpoint does not accept bot requests.");
   t.strictSame(outcome(await bot.post(paths.fcm, { token: "abcd" })), noBots);
   t.strictSame(outcome(await bot.post("/register_client_device")), noBots);
 });
 
-t.test("[public API, test-notify] without a push service a registered device gets an error", async (t) => {
+t.test("without a push service a registered device gets an error", async (t) => {
   const person = await newUser();
   const path = "/mobile_push/test_notification";
   t.strictSame(outcome(await person.post(path)), done, "to no device");
@@ -91,7 +91,7 @@ t.test("[public API, test-notify] without a push service a registered device get
   t.strictSame(outcome(await (await newUser()).post(path, { token: "abcd" })), unknown, "[S1] a token of another user");
 });
 
-t.test("[public API, mobile_push] registering a device for encrypted notifications is rejected", async (t) => {
+t.test("registering a device for encrypted notifications is rejected", async (t) => {
   const person = await newUser();
   const device = {
     token_kind: "fcm",
@@ -108,24 +108,21 @@ t.test("[public API, mobile_push] registering a device for encrypted notificatio
   );
 });
 
-t.test(
-  "[public API, register_client_device] each device gets an id; beyond the limit the oldest is evicted",
-  async (t) => {
-    const [person, other] = [await newUser(), await newUser()];
-    const register = async (by: Client) => (await by.post("/register_client_device")).body.device_id as number;
-    const [first, second] = [await register(person), await register(person)];
-    t.ok(second > first);
-    const missing = refusal("Device does not exist");
-    t.strictSame(outcome(await other.post("/remove_client_device", { device_id: first })), missing, "[S1]");
-    for (let count = 2; count < limits.devices_per_user_max; count++) await register(person);
-    t.strictSame(outcome(await person.post("/remove_client_device", { device_id: first })), done, "kept at the limit");
-    await register(person);
-    await register(person);
-    t.strictSame(outcome(await person.post("/remove_client_device", { device_id: second })), missing, "and made room");
-  },
-);
+t.test("each device gets an id; beyond the limit the oldest is evicted", async (t) => {
+  const [person, other] = [await newUser(), await newUser()];
+  const register = async (by: Client) => (await by.post("/register_client_device")).body.device_id as number;
+  const [first, second] = [await register(person), await register(person)];
+  t.ok(second > first);
+  const missing = refusal("Device does not exist");
+  t.strictSame(outcome(await other.post("/remove_client_device", { device_id: first })), missing, "[S1]");
+  for (let count = 2; count < limits.devices_per_user_max; count++) await register(person);
+  t.strictSame(outcome(await person.post("/remove_client_device", { device_id: first })), done, "kept at the limit");
+  await register(person);
+  await register(person);
+  t.strictSame(outcome(await person.post("/remove_client_device", { device_id: second })), missing, "and made room");
+});
 
-t.test("[M1] [D25] tokens and devices survive a restart, and a repeat registers no second device", async (t) => {
+t.test("[M1, D25] tokens and devices survive a restart, and a repeat registers no second device", async (t) => {
   const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
   const person = await personOf(before, "person");
   await person.post(paths.fcm, { token: "abcd" });

@@ -184,7 +184,7 @@ t.test("[D28] wrong keys sent to a page with optional credentials count as faile
   t.equal((await owner.anonymous().get("/users/me", {}, headers)).status, 429);
 });
 
-t.test("[start-up contract] RATE_LIMITS=off disables request limits", async (t) => {
+t.test("RATE_LIMITS=off disables request limits", async (t) => {
   const { server } = await start(t, "off");
   const { owner } = server;
   const answers: Answer[] = [];

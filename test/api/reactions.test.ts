@@ -76,7 +76,7 @@ t.test("[spec 2.9] a reaction by name, or with code and type, is added to the me
   );
 });
 
-t.test("[public API] each user reacts once with an emoji, and removes only their own reaction", async (t) => {
+t.test("each user reacts once with an emoji, and removes only their own reaction", async (t) => {
   const id = await member.say(channelId, "t", "x");
   const twice = refusal("Reaction already exists.", "REACTION_ALREADY_EXISTS");
   const absent = refusal("Reaction doesn't exist.", "REACTION_DOES_NOT_EXIST");
@@ -121,7 +121,7 @@ t.test("[spec 7, 2.7] unknown emoji and parts that do not match are rejected", a
   t.strictSame(await reactionsOf(member, id), []);
 });
 
-t.test("[public API] a reaction from before its emoji was renamed can be joined and removed", async (t) => {
+t.test("a reaction from before its emoji was renamed can be joined and removed", async (t) => {
   const id = await member.say(channelId, "t", "x");
   t.strictSame(outcome(await add(owner, id, smile)), done);
   // The emoji was once named "kiss", which is another emoji's name now.

@@ -351,17 +351,14 @@ t.test("[S3] recorded departures are removed slice by slice, however many there 
   t.strictSame(await announcedTo(follower), ids);
 });
 
-t.test(
-  "[architecture, Read state] after a topic mark is announced, the channel's read watermark is above the messages read",
-  async (t) => {
-    const { reader, from, ids } = await setUp();
-    const watermark = () =>
-      realmOf(server).environment.get("readWatermarks", [watermarkKinds.channel, from, reader.userId])?.upTo ?? 0;
-    t.ok(watermark() < (ids[0] ?? 0));
-    t.equal(await markTopic(reader, from), 200);
-    await goOn();
-    // As many as one pass scans, unless it finds an unread message.
-    t.ok(watermark() >= (ids[limits.read_rows_inline_max - 2] ?? 0), `${watermark()} of ${ids.at(-1)}`);
-    t.strictSame(await unreadOf(reader), []);
-  },
-);
+t.test("after a topic mark is announced, the channel's read watermark is above the messages read", async (t) => {
+  const { reader, from, ids } = await setUp();
+  const watermark = () =>
+    realmOf(server).environment.get("readWatermarks", [watermarkKinds.channel, from, reader.userId])?.upTo ?? 0;
+  t.ok(watermark() < (ids[0] ?? 0));
+  t.equal(await markTopic(reader, from), 200);
+  await goOn();
+  // As many as one pass scans, unless it finds an unread message.
+  t.ok(watermark() >= (ids[limits.read_rows_inline_max - 2] ?? 0), `${watermark()} of ${ids.at(-1)}`);
+  t.strictSame(await unreadOf(reader), []);
+});

@@ -38,32 +38,29 @@ for (const [how, mode] of [
   ["in part", "change_later"],
   ["as a whole", "change_all"],
 ] as const) {
-  t.test(
-    `[architecture, Read state] a topic moved to another channel ${how} keeps read messages read and unread ones unread`,
-    async (t) => {
-      const [from, to] = await places([ada, bob], [ada, bob]);
-      const ids: number[] = [];
-      for (const content of ["a", "b", "c", "d"]) ids.push(await ada.say(from, "soup", content));
-      const [first = 0, second = 0, third = 0, fourth = 0] = ids;
-      // Read by a watermark, read by an exception above it, and unread.
-      await flag(bob, "add", "read", [first, second]);
-      await flag(bob, "add", "read", [fourth]);
-      await flag(bob, "remove", "read", [first]);
-      const follower = await Follower.of(bob, { event_types: ["message", "update_message_flags"] });
-      const named = mode === "change_all" ? third : second;
-      t.strictSame(outcome(await move(owner, named, { stream_id: to, propagate_mode: mode })), moved);
-      await follower.settled();
-      t.strictSame(await unreadIn(bob, to), mode === "change_all" ? [first, third] : [third]);
-      t.strictSame(await unreadIn(bob, from), mode === "change_all" ? [] : [first]);
-      t.strictSame(await flagsOf(bob, second), ["read"], "read by a watermark");
-      t.strictSame(await flagsOf(bob, fourth), ["read"], "read by an exception");
-      t.strictSame(follower.ofType("update_message_flags"), [], "no event, because nothing changed");
-    },
-  );
+  t.test(`a topic moved to another channel ${how} keeps read messages read and unread ones unread`, async (t) => {
+    const [from, to] = await places([ada, bob], [ada, bob]);
+    const ids: number[] = [];
+    for (const content of ["a", "b", "c", "d"]) ids.push(await ada.say(from, "soup", content));
+    const [first = 0, second = 0, third = 0, fourth = 0] = ids;
+    // Read by a watermark, read by an exception above it, and unread.
+    await flag(bob, "add", "read", [first, second]);
+    await flag(bob, "add", "read", [fourth]);
+    await flag(bob, "remove", "read", [first]);
+    const follower = await Follower.of(bob, { event_types: ["message", "update_message_flags"] });
+    const named = mode === "change_all" ? third : second;
+    t.strictSame(outcome(await move(owner, named, { stream_id: to, propagate_mode: mode })), moved);
+    await follower.settled();
+    t.strictSame(await unreadIn(bob, to), mode === "change_all" ? [first, third] : [third]);
+    t.strictSame(await unreadIn(bob, from), mode === "change_all" ? [] : [first]);
+    t.strictSame(await flagsOf(bob, second), ["read"], "read by a watermark");
+    t.strictSame(await flagsOf(bob, fourth), ["read"], "read by an exception");
+    t.strictSame(follower.ofType("update_message_flags"), [], "no event, because nothing changed");
+  });
 }
 
 for (const mode of ["change_later", "change_all"] as const) {
-  t.test(`[architecture, Read state] one's own messages keep their read state for their sender, ${mode}`, async (t) => {
+  t.test(`one's own messages keep their read state for their sender, ${mode}`, async (t) => {
     const [from, to] = await places([ada, bob], [ada, bob]);
     const send = async (content: string, read_by_sender: boolean): Promise<number> =>
       (await ada.post("/messages", { type: "channel", to: from, topic: "soup", content, read_by_sender })).body.id;
@@ -86,7 +83,7 @@ for (const mode of ["change_later", "change_all"] as const) {
   });
 }
 
-t.test("[architecture, Read state] a move leaves nothing unread for subscribers of the new channel only", async (t) => {
+t.test("a move leaves nothing unread for subscribers of the new channel only", async (t) => {
   const [from, to] = await places([ada], [cyd]);
   const ids = [await ada.say(from, "soup", "a"), await ada.say(from, "soup", "b @**cyd 0** @**all**")];
   t.strictSame(outcome(await move(owner, ids[0] ?? 0, { stream_id: to, propagate_mode: "change_all" })), moved);
@@ -149,19 +146,16 @@ t.test(
   },
 );
 
-t.test(
-  "[OpenAPI, update-message-flags] is:starred and is:unread find messages that a user starred or marked as unread, received or not",
-  async (t) => {
-    const [from] = await places([ada], []);
-    const id = await ada.say(from, "soup", "before cyd came");
-    const find = async (operand: string) => {
-      const params = { anchor: "newest", num_before: 10, num_after: 0, narrow: [{ operator: "is", operand }] };
-      return (await cyd.get("/messages", params)).body.messages.map((message: { id: number }) => message.id);
-    };
-    await flag(cyd, "add", "starred", [id]);
-    t.ok((await find("starred")).includes(id));
-    await cyd.post("/users/me/subscriptions", { subscriptions: [{ name: `from ${channels}` }] });
-    await flag(cyd, "remove", "read", [id]);
-    t.ok((await find("unread")).includes(id));
-  },
-);
+t.test("is:starred and is:unread find messages that a user starred or marked as unread, received or not", async (t) => {
+  const [from] = await places([ada], []);
+  const id = await ada.say(from, "soup", "before cyd came");
+  const find = async (operand: string) => {
+    const params = { anchor: "newest", num_before: 10, num_after: 0, narrow: [{ operator: "is", operand }] };
+    return (await cyd.get("/messages", params)).body.messages.map((message: { id: number }) => message.id);
+  };
+  await flag(cyd, "add", "starred", [id]);
+  t.ok((await find("starred")).includes(id));
+  await cyd.post("/users/me/subscriptions", { subscriptions: [{ name: `from ${channels}` }] });
+  await flag(cyd, "remove", "read", [id]);
+  t.ok((await find("unread")).includes(id));
+});

@@ -106,33 +106,30 @@ t.test("[behaviour 8] a channel or everything is marked as read; everything is o
   ]);
 });
 
-t.test(
-  "[architecture, Read state] marking many messages is answered at once and stores one row; the events follow in slices",
-  async (t) => {
-    const channel = await createChannel(owner, "flooded", [anna, bert]);
-    const count = 2 * limits.read_rows_per_command_max + limits.read_rows_inline_max;
-    const ids = await flood(server, { channelId: channel, topic: "t", count });
-    const { environment } = realmOf(server);
-    const rows = () =>
-      (["readWatermarks", "readExceptions", "readStates"] as const).map((table) => environment.count(table));
-    const follower = await follow(bert);
-    const before = rows();
-    await markTopic(bert, channel, "t");
-    t.strictSame((await unreadOf(bert)).streams, [], "read at once");
-    const grown = rows().reduce((sum, now, index) => sum + now - (before[index] ?? 0), 0);
-    t.ok(grown <= 3, `${grown} rows for ${count} messages`);
-    const received: number[] = [];
-    while (received.length < count) {
-      await follower.until((event) => event.type === "update_message_flags" && !received.includes(event.messages[0]));
-      const events = follower.ofType("update_message_flags");
-      for (const { messages } of events) t.ok(messages.length <= limits.event_ids_per_piece_max);
-      received.splice(0, received.length, ...events.flatMap((event) => event.messages));
-    }
-    t.strictSame(received, ids);
-  },
-);
+t.test("marking many messages is answered at once and stores one row; the events follow in slices", async (t) => {
+  const channel = await createChannel(owner, "flooded", [anna, bert]);
+  const count = 2 * limits.read_rows_per_command_max + limits.read_rows_inline_max;
+  const ids = await flood(server, { channelId: channel, topic: "t", count });
+  const { environment } = realmOf(server);
+  const rows = () =>
+    (["readWatermarks", "readExceptions", "readStates"] as const).map((table) => environment.count(table));
+  const follower = await follow(bert);
+  const before = rows();
+  await markTopic(bert, channel, "t");
+  t.strictSame((await unreadOf(bert)).streams, [], "read at once");
+  const grown = rows().reduce((sum, now, index) => sum + now - (before[index] ?? 0), 0);
+  t.ok(grown <= 3, `${grown} rows for ${count} messages`);
+  const received: number[] = [];
+  while (received.length < count) {
+    await follower.until((event) => event.type === "update_message_flags" && !received.includes(event.messages[0]));
+    const events = follower.ofType("update_message_flags");
+    for (const { messages } of events) t.ok(messages.length <= limits.event_ids_per_piece_max);
+    received.splice(0, received.length, ...events.flatMap((event) => event.messages));
+  }
+  t.strictSame(received, ids);
+});
 
-t.test("[architecture, Read state] reading one by one advances read watermarks, without a row for each", async (t) => {
+t.test("reading one by one advances read watermarks, without a row for each", async (t) => {
   const channel = await createChannel(owner, "scrolled", [anna, bert]);
   const ids = await flood(server, { channelId: channel, topic: "t", count: 60 });
   const exceptions = () => realmOf(server).environment.count("readExceptions");
@@ -241,23 +238,20 @@ t.test(
   },
 );
 
-t.test(
-  "[OpenAPI, send-message] read_by_sender decides whether one's own message is read, by default the client does",
-  async (t) => {
-    const send = (params: object, agent = "node") =>
-      anna.post(
-        "/messages",
-        { type: "channel", to: kitchen, topic: "own", content: "x", ...params },
-        { "User-Agent": agent },
-      );
-    const flags = async (params: object, agent?: string) => flagsOf(anna, (await send(params, agent)).body.id);
-    t.strictSame(await flags({ read_by_sender: true }), ["read"]);
-    t.strictSame(await flags({ read_by_sender: false }, "Mozilla/5.0"), []);
-    t.strictSame(await flags({}, "Mozilla/5.0"), ["read"]);
-    t.strictSame(await flags({}, "ZulipMobile/27.0"), ["read"]);
-    t.strictSame(await flags({}, "curl/8.0"), []);
-  },
-);
+t.test("read_by_sender decides whether one's own message is read, by default the client does", async (t) => {
+  const send = (params: object, agent = "node") =>
+    anna.post(
+      "/messages",
+      { type: "channel", to: kitchen, topic: "own", content: "x", ...params },
+      { "User-Agent": agent },
+    );
+  const flags = async (params: object, agent?: string) => flagsOf(anna, (await send(params, agent)).body.id);
+  t.strictSame(await flags({ read_by_sender: true }), ["read"]);
+  t.strictSame(await flags({ read_by_sender: false }, "Mozilla/5.0"), []);
+  t.strictSame(await flags({}, "Mozilla/5.0"), ["read"]);
+  t.strictSame(await flags({}, "ZulipMobile/27.0"), ["read"]);
+  t.strictSame(await flags({}, "curl/8.0"), []);
+});
 
 t.test(
   "[behaviour 5.2] has_alert_word matches whole words in any case, as configured when the message was sent",
@@ -300,7 +294,7 @@ t.test(
   },
 );
 
-t.test("[OpenAPI, get-read-receipts] receipts list readers, but not users who hide theirs or are muted", async (t) => {
+t.test("receipts list readers, but not users who hide theirs or are muted", async (t) => {
   const people = await Promise.all(["r1", "r2", "r3"].map((name) => personOf(server, name)));
   const [one, two, three] = people as [Client, Client, Client];
   const channel = await createChannel(owner, "receipts", [anna, ...people]);

@@ -131,7 +131,7 @@ t.test("[D34] a guest who may not see the sender gets an unknown user, in events
   t.equal(seen.message.sender_full_name, "bert 0", "others know them");
 });
 
-t.test("[OpenAPI, get-stream-topics] topics are ordered by newest message; the empty one has its name", async (t) => {
+t.test("topics are ordered by newest message; the empty one has its name", async (t) => {
   const id = await createChannel(owner, "many", [owner, anna]);
   const first = await owner.say("many", "First", "x");
   const second = await owner.say("many", "second", "x");
@@ -169,26 +169,23 @@ t.test("[S1] protected history: only topics with received messages, each with th
   t.equal((await owner.get(`/users/me/${id}/topics`)).body.topics.length, 2);
 });
 
-t.test(
-  "[OpenAPI, get-stream-topics] readers of the channel get its topics; guests do not get a public channel's",
-  async (t) => {
-    const roleMatrix: [Client, boolean][] = [
-      [owner, true],
-      [anna, true],
-      [await personOf(server, "moderator", roles.moderator), true],
-      [await personOf(server, "outsider"), true],
-      [guest, false],
-      [nobody, false],
-    ];
-    for (const [client, isAllowed] of roleMatrix) {
-      const { status } = await client.get(`/users/me/${publicId}/topics`);
-      t.equal(status === 200, isAllowed, client.account?.email ?? "spectator");
-    }
-    t.equal((await owner.get("/users/me/nothing/topics")).status, 404);
-  },
-);
+t.test("readers of the channel get its topics; guests do not get a public channel's", async (t) => {
+  const roleMatrix: [Client, boolean][] = [
+    [owner, true],
+    [anna, true],
+    [await personOf(server, "moderator", roles.moderator), true],
+    [await personOf(server, "outsider"), true],
+    [guest, false],
+    [nobody, false],
+  ];
+  for (const [client, isAllowed] of roleMatrix) {
+    const { status } = await client.get(`/users/me/${publicId}/topics`);
+    t.equal(status === 200, isAllowed, client.account?.email ?? "spectator");
+  }
+  t.equal((await owner.get("/users/me/nothing/topics")).status, 404);
+});
 
-t.test("[architecture] a feed among many messages of other channels merges the reader's own channels", async (t) => {
+t.test("a feed among many messages of other channels merges the reader's own channels", async (t) => {
   const { dispatcher, view } = realmOf(server);
   const lonely = await personOf(server, "lonely");
   await createChannel(owner, "rare", [owner, lonely]);

@@ -19,7 +19,7 @@ const gone = refusal("This organization has been deactivated", "REALM_DEACTIVATE
 const closed = { code: 4403, reason: "account or organization deactivated: do not retry" };
 const event = { type: "realm", op: "deactivated", realm_id: 1 };
 
-t.test("[public API, deactivate-realm] only owners may deactivate the organization", async (t) => {
+t.test("only owners may deactivate the organization", async (t) => {
   const server = await startTestServer(t);
   const changes = await watchChanges(server.owner);
   for (const role of [roles.administrator, roles.moderator, roles.member, roles.guest]) {
@@ -81,7 +81,7 @@ t.test(
 );
 
 t.test(
-  "[S1] [M1] other organizations are unaffected; the deactivation survives a restart, and cli reactivate-realm reverts it",
+  "[S1, M1] other organizations are unaffected; the deactivation survives a restart, and cli reactivate-realm reverts it",
   async (t) => {
     const dataDir = temporaryFolder(t);
     await (await startTestServer(t, { dataDir })).stop();

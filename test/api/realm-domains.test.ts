@@ -39,43 +39,40 @@ async function clear(): Promise<void> {
   setRealmSettings(server, { emails_restricted_to_domains: false });
 }
 
-t.test(
-  "[public API, realm_domains] owners add, change and remove domains; everybody can list them and receives events",
-  async (t) => {
-    const follower = await Follower.of(member, { event_types: ["realm_domains", "message"] });
-    const made = await add(owner, " Chat.Example.ORG ");
-    const id = made.body.new_domain?.[0];
-    t.strictSame(outcome(made), success({ new_domain: [id, "chat.example.org"] }));
-    const second = await add(owner, '"a-1.example"', true);
-    t.strictSame(outcome(second), success({ new_domain: [id + 1, "a-1.example"] }), "as a JSON string, too");
-    const both = [
-      { domain: "chat.example.org", allow_subdomains: false },
-      { domain: "a-1.example", allow_subdomains: true },
-    ];
-    t.strictSame(outcome(await member.get("/realm/domains")), success({ domains: both }));
-    t.strictSame((await member.register({ fetch_event_types: ["realm_domains"] }))["realm_domains"], both);
-    for (let count = 0; count < 2; count++) {
-      const changed = await owner.patch("/realm/domains/CHAT.example.org", { allow_subdomains: true });
-      t.strictSame(outcome(changed), success(), "the second time nothing changes");
-    }
-    t.strictSame(outcome(await owner.delete("/realm/domains/a-1.example")), success());
-    t.strictSame(outcome(await owner.delete("/realm/domains/a-1.example")), unknown("a-1.example"));
-    t.strictSame(await listed(), [{ domain: "chat.example.org", allow_subdomains: true }]);
-    await follower.settled();
-    t.strictSame(
-      follower.ofType("realm_domains"),
-      [
-        { op: "add", realm_domain: both[0] },
-        { op: "add", realm_domain: both[1] },
-        { op: "change", realm_domain: { domain: "chat.example.org", allow_subdomains: true } },
-        { op: "remove", domain: "a-1.example" },
-      ].map((event) => ({ type: "realm_domains", ...event })),
-    );
-    await clear();
-  },
-);
+t.test("owners add, change and remove domains; everybody can list them and receives events", async (t) => {
+  const follower = await Follower.of(member, { event_types: ["realm_domains", "message"] });
+  const made = await add(owner, " Chat.Example.ORG ");
+  const id = made.body.new_domain?.[0];
+  t.strictSame(outcome(made), success({ new_domain: [id, "chat.example.org"] }));
+  const second = await add(owner, '"a-1.example"', true);
+  t.strictSame(outcome(second), success({ new_domain: [id + 1, "a-1.example"] }), "as a JSON string, too");
+  const both = [
+    { domain: "chat.example.org", allow_subdomains: false },
+    { domain: "a-1.example", allow_subdomains: true },
+  ];
+  t.strictSame(outcome(await member.get("/realm/domains")), success({ domains: both }));
+  t.strictSame((await member.register({ fetch_event_types: ["realm_domains"] }))["realm_domains"], both);
+  for (let count = 0; count < 2; count++) {
+    const changed = await owner.patch("/realm/domains/CHAT.example.org", { allow_subdomains: true });
+    t.strictSame(outcome(changed), success(), "the second time nothing changes");
+  }
+  t.strictSame(outcome(await owner.delete("/realm/domains/a-1.example")), success());
+  t.strictSame(outcome(await owner.delete("/realm/domains/a-1.example")), unknown("a-1.example"));
+  t.strictSame(await listed(), [{ domain: "chat.example.org", allow_subdomains: true }]);
+  await follower.settled();
+  t.strictSame(
+    follower.ofType("realm_domains"),
+    [
+      { op: "add", realm_domain: both[0] },
+      { op: "add", realm_domain: both[1] },
+      { op: "change", realm_domain: { domain: "chat.example.org", allow_subdomains: true } },
+      { op: "remove", domain: "a-1.example" },
+    ].map((event) => ({ type: "realm_domains", ...event })),
+  );
+  await clear();
+});
 
-t.test("[public API, realm_domains] invalid, existing and unknown domains are rejected", async (t) => {
+t.test("invalid, existing and unknown domains are rejected", async (t) => {
   await add(owner, "taken.example");
   const longest = `${"a".repeat(limits.realm_domain_characters_max - 8)}.example`;
   const faults: Readonly<Record<string, string>> = {
@@ -119,7 +116,7 @@ t.test("[S3] realm_domains_max: one more is rejected", async (t) => {
   t.strictSame(outcome(await add(own.owner, "more.example")), refusal("Too many domains"));
 });
 
-t.test("[public API, emails_restricted_to_domains] emails of new users must be in an allowed domain", async (t) => {
+t.test("emails of new users must be in an allowed domain", async (t) => {
   await add(owner, "exact.example");
   await add(owner, "wide.example", true);
   setRealmSettings(server, { emails_restricted_to_domains: true });
@@ -174,7 +171,7 @@ t.test("[spec 4.1] a link to an email that is no longer allowed changes nothing"
   await clear();
 });
 
-t.test("[public API, emails_restricted_to_domains] the restriction ends with the last domain", async (t) => {
+t.test("the restriction ends with the last domain", async (t) => {
   await add(owner, "one.example");
   await add(owner, "two.example");
   t.equal((await owner.patch("/realm", { emails_restricted_to_domains: true })).status, 200);
@@ -187,7 +184,7 @@ t.test("[public API, emails_restricted_to_domains] the restriction ends with the
   t.equal((await member.register({ fetch_event_types: ["realm"] }))["realm_emails_restricted_to_domains"], false);
 });
 
-t.test("[M1] [D25] domains survive a restart, and a repeat under its key adds nothing", async (t) => {
+t.test("[M1, D25] domains survive a restart, and a repeat under its key adds nothing", async (t) => {
   const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
   const headers = { "Idempotency-Key": "a domain" };
   const first = await add(before.owner, "kept.example", true, headers);

@@ -78,7 +78,7 @@ t.test("[behaviour 2.1] with email changes disabled only administrators request 
   t.equal((await person.get("/users/me")).body.delivery_email, "person0@example.com");
 });
 
-t.test("[public API] with avatar changes disabled only administrators upload or remove one", async (t) => {
+t.test("with avatar changes disabled only administrators upload or remove one", async (t) => {
   const png = await picture("png", 10, 10);
   const path = "/users/me/avatar";
   t.equal((await upload(member, path, png)).status, 200);
@@ -97,7 +97,7 @@ t.test("[public API] with avatar changes disabled only administrators upload or 
   t.equal((await member.delete(path)).status, 200);
 });
 
-t.test("[OpenAPI, require_unique_names] no two users get the same name, but existing names are kept", async (t) => {
+t.test("no two users get the same name, but existing names are kept", async (t) => {
   const [first, second] = [await personOf(server, "first"), await personOf(server, "second")];
   await first.patch("/settings", { full_name: "Zoë Ångström" });
   await second.patch("/settings", { full_name: "zoë ångström" });

@@ -51,7 +51,7 @@ function filesOf(dataDir: string): string[] {
 }
 
 for (const kind of [icon, logo, night]) {
-  t.test(`[public API, realm pictures] ${kind.name}: upload, event, file, redirect and removal`, async (t) => {
+  t.test(`${kind.name}: upload, event, file, redirect and removal`, async (t) => {
     t.strictSame(await stateOf(member, kind), { url: initial, source: kind.source });
     const follower = await Follower.of(member, { event_types: ["realm", "message"] });
     const wide = await picture("jpeg", 1600, 200);
@@ -91,7 +91,7 @@ for (const kind of [icon, logo, night]) {
   });
 }
 
-t.test("[public API, realm pictures] a small logo keeps its size, and a small icon is enlarged", async (t) => {
+t.test("a small logo keeps its size, and a small icon is enlarged", async (t) => {
   await send(owner, logo, await picture("png", 40, 20));
   t.match(await lookAt((await fetchPage(url, (await stateOf(owner, logo)).url)).bytes), { width: 40, height: 20 });
   await send(owner, icon, await picture("webp", 20, 40));
@@ -100,7 +100,7 @@ t.test("[public API, realm pictures] a small logo keeps its size, and a small ic
   t.equal((await owner.get("/server_settings")).body.realm_icon, `${url}${address}`);
 });
 
-t.test("[public API, realm pictures] only administrators change them; other files are rejected", async (t) => {
+t.test("only administrators change them; other files are rejected", async (t) => {
   const changes = await watchChanges(owner);
   for (const kind of [icon, logo]) {
     for (const client of [member, await personOf(server, `guest${kind.name}`, roles.guest)]) {

@@ -30,80 +30,77 @@ async function rights(client: Client): Promise<Event> {
   return stateOf(client, ["realm_user", "realm"]);
 }
 
-t.test(
-  "[OpenAPI, register-queue] the state has the user's permissions, and the older numeric settings agree with them",
-  async (t) => {
-    const cases: [group: unknown, may: boolean[], policy: number][] = [
-      [id("members"), [true, true, false], 1],
-      [id("fullmembers"), [true, true, false], 3],
-      [id("moderators"), [true, false, false], 4],
-      [id("administrators"), [true, false, false], 2],
-      [id("owners"), [false, false, false], 2],
-      [id("nobody"), [false, false, false], 2],
-      [people(member, guest), [false, true, false], 1],
-    ];
-    await owner.patch("/realm", { enable_spectator_access: true });
-    for (const [value, [forAdmin, forMember, forGuest], policy] of cases) {
-      await owner.patch("/realm", {
-        can_create_public_channel_group: { new: value },
-        can_create_private_channel_group: { new: value },
-        can_add_subscribers_group: { new: value },
-        can_invite_users_group: { new: value },
-      });
-      for (const [client, may] of [
-        [admin, forAdmin],
-        [member, forMember],
-        [guest, forGuest],
-      ] as const) {
-        t.match(await rights(client), {
-          can_create_public_streams: may,
-          can_create_private_streams: may,
-          can_create_streams: may,
-          can_subscribe_other_users: may,
-          can_invite_others_to_realm: may,
-          realm_create_public_stream_policy: policy,
-          realm_create_private_stream_policy: policy,
-        });
-      }
-    }
-    await owner.patch("/realm", { can_create_private_channel_group: { new: id("members") } });
-    t.match(await rights(admin), { can_create_public_streams: false, can_create_streams: true });
-    for (const [group, policy] of [
-      ["owners", 7],
-      ["administrators", 2],
-      ["moderators", 4],
-      ["nobody", 6],
+t.test("the state has the user's permissions, and the older numeric settings agree with them", async (t) => {
+  const cases: [group: unknown, may: boolean[], policy: number][] = [
+    [id("members"), [true, true, false], 1],
+    [id("fullmembers"), [true, true, false], 3],
+    [id("moderators"), [true, false, false], 4],
+    [id("administrators"), [true, false, false], 2],
+    [id("owners"), [false, false, false], 2],
+    [id("nobody"), [false, false, false], 2],
+    [people(member, guest), [false, true, false], 1],
+  ];
+  await owner.patch("/realm", { enable_spectator_access: true });
+  for (const [value, [forAdmin, forMember, forGuest], policy] of cases) {
+    await owner.patch("/realm", {
+      can_create_public_channel_group: { new: value },
+      can_create_private_channel_group: { new: value },
+      can_add_subscribers_group: { new: value },
+      can_invite_users_group: { new: value },
+    });
+    for (const [client, may] of [
+      [admin, forAdmin],
+      [member, forMember],
+      [guest, forGuest],
     ] as const) {
-      await owner.patch("/realm", { can_create_web_public_channel_group: { new: id(group) } });
-      t.match(await rights(admin), {
-        can_create_web_public_streams: group === "administrators" || group === "moderators",
-        realm_create_web_public_stream_policy: policy,
+      t.match(await rights(client), {
+        can_create_public_streams: may,
+        can_create_private_streams: may,
+        can_create_streams: may,
+        can_subscribe_other_users: may,
+        can_invite_others_to_realm: may,
+        realm_create_public_stream_policy: policy,
+        realm_create_private_stream_policy: policy,
       });
     }
-    await owner.patch("/realm", {
-      enable_spectator_access: false,
-      can_create_web_public_channel_group: { new: id("moderators") },
+  }
+  await owner.patch("/realm", { can_create_private_channel_group: { new: id("members") } });
+  t.match(await rights(admin), { can_create_public_streams: false, can_create_streams: true });
+  for (const [group, policy] of [
+    ["owners", 7],
+    ["administrators", 2],
+    ["moderators", 4],
+    ["nobody", 6],
+  ] as const) {
+    await owner.patch("/realm", { can_create_web_public_channel_group: { new: id(group) } });
+    t.match(await rights(admin), {
+      can_create_web_public_streams: group === "administrators" || group === "moderators",
+      realm_create_web_public_stream_policy: policy,
     });
-    t.match(await rights(admin), { can_create_web_public_streams: false });
-    for (const [group, policy] of [
-      ["everyone", 1],
-      ["members", 2],
-      ["fullmembers", 3],
-      ["moderators", 7],
-      ["administrators", 5],
-      ["owners", 5],
-      ["nobody", 6],
-    ] as const) {
-      await owner.patch("/realm", { can_mention_many_users_group: { new: id(group) } });
-      t.equal(await held("wildcard_mention_policy"), policy, group);
-    }
-    await owner.patch("/realm", {
-      can_create_public_channel_group: { new: id("members") },
-      can_add_subscribers_group: { new: id("members") },
-      can_invite_users_group: { new: id("members") },
-    });
-  },
-);
+  }
+  await owner.patch("/realm", {
+    enable_spectator_access: false,
+    can_create_web_public_channel_group: { new: id("moderators") },
+  });
+  t.match(await rights(admin), { can_create_web_public_streams: false });
+  for (const [group, policy] of [
+    ["everyone", 1],
+    ["members", 2],
+    ["fullmembers", 3],
+    ["moderators", 7],
+    ["administrators", 5],
+    ["owners", 5],
+    ["nobody", 6],
+  ] as const) {
+    await owner.patch("/realm", { can_mention_many_users_group: { new: id(group) } });
+    t.equal(await held("wildcard_mention_policy"), policy, group);
+  }
+  await owner.patch("/realm", {
+    can_create_public_channel_group: { new: id("members") },
+    can_add_subscribers_group: { new: id("members") },
+    can_invite_users_group: { new: id("members") },
+  });
+});
 
 t.test("[behaviour 3.5] a permission applies at once, and guests never hold one that excludes everyone", async (t) => {
   const insufficient = refusal("Insufficient permission");
@@ -155,30 +152,27 @@ t.test("[behaviour 3.5] a permission applies at once, and guests never hold one 
   });
 });
 
-t.test(
-  "[OpenAPI, realm update_dict] a deactivated user holds no permission and regains it on reactivation, with events",
-  async (t) => {
-    const leaver = await personOf(server, "leaver");
-    await owner.patch("/realm", { can_create_bots_group: { new: people(leaver, admin) } });
-    const follower = await Follower.of(member);
-    await owner.delete(`/users/${leaver.userId}`);
-    t.strictSame(await held("can_create_bots_group"), people(admin));
-    await follower.settled();
-    t.strictSame(follower.ofType("realm"), [], "clients derive it from the deactivation");
-    await owner.post(`/users/${leaver.userId}/reactivate`);
-    await follower.settled();
-    t.strictSame(follower.ofType("realm"), [receivedEvents({ can_create_bots_group: people(admin, leaver) })]);
-    await owner.patch("/realm", { can_access_all_users_group: { new: id("members") } });
-    const restricted = await Follower.of(guest);
-    const others = await Follower.of(member);
-    await owner.delete(`/users/${leaver.userId}`);
-    await restricted.settled();
-    await others.settled();
-    t.strictSame(
-      restricted.ofType("realm"),
-      [receivedEvents({ can_create_bots_group: people(admin) })],
-      "a client that cannot see it receives an event",
-    );
-    t.strictSame(others.ofType("realm"), []);
-  },
-);
+t.test("a deactivated user holds no permission and regains it on reactivation, with events", async (t) => {
+  const leaver = await personOf(server, "leaver");
+  await owner.patch("/realm", { can_create_bots_group: { new: people(leaver, admin) } });
+  const follower = await Follower.of(member);
+  await owner.delete(`/users/${leaver.userId}`);
+  t.strictSame(await held("can_create_bots_group"), people(admin));
+  await follower.settled();
+  t.strictSame(follower.ofType("realm"), [], "clients derive it from the deactivation");
+  await owner.post(`/users/${leaver.userId}/reactivate`);
+  await follower.settled();
+  t.strictSame(follower.ofType("realm"), [receivedEvents({ can_create_bots_group: people(admin, leaver) })]);
+  await owner.patch("/realm", { can_access_all_users_group: { new: id("members") } });
+  const restricted = await Follower.of(guest);
+  const others = await Follower.of(member);
+  await owner.delete(`/users/${leaver.userId}`);
+  await restricted.settled();
+  await others.settled();
+  t.strictSame(
+    restricted.ofType("realm"),
+    [receivedEvents({ can_create_bots_group: people(admin) })],
+    "a client that cannot see it receives an event",
+  );
+  t.strictSame(others.ofType("realm"), []);
+});

@@ -189,7 +189,7 @@ t.test("[D6] spectator access cannot be enabled if the server does not allow it"
   t.equal((await stateOf(owner)).server_web_public_streams_enabled, true);
 });
 
-t.test("[OpenAPI, register-queue] the section `realm` has every field with its type", async (t) => {
+t.test("the section `realm` has every field with its type", async (t) => {
   const state = await stateOf(owner);
   const names = Object.keys(rows).filter((name) => name !== "name");
   t.equal(state.realm_name, "trimmed");

@@ -54,7 +54,7 @@ async function notice(client: Client): Promise<Event> {
   return all.filter(({ sender_id, type }) => sender_id === 1 && type === "private").at(-1);
 }
 
-t.test("[public API, create-message-reminder] a reminder is listed and sent to its owner alone", async (t) => {
+t.test("a reminder is listed and sent to its owner alone", async (t) => {
   const person = await newUser();
   const id = await member.say(channelId, "lunch", "Soup is **ready**");
   const [own, others] = [await followLists(person), await followLists(other)];
@@ -88,7 +88,7 @@ t.test("[public API, create-message-reminder] a reminder is listed and sent to i
   t.strictSame(others.ofType("reminders"), []);
 });
 
-t.test("[public API] the notification bot quotes the message at the set time and links to it", async (t) => {
+t.test("the notification bot quotes the message at the set time and links to it", async (t) => {
   const person = await newUser();
   const id = await member.say(channelId, "[odd] `topic` *x*", "Soup @**all** is ```ready```\n```\ncode\n```");
   await remind(person, id, { note: "a spoon" });
@@ -113,28 +113,21 @@ t.test("[public API] the notification bot quotes the message at the set time and
   t.strictSame(outcome(await person.delete(`/reminders/1`)), missing);
 });
 
-t.test(
-  "[public API] direct and own messages are quoted, too; a long one is truncated to the available space",
-  async (t) => {
-    const person = await newUser();
-    const sent = await member.post("/messages", { type: "direct", to: [person.userId], content: "psst" });
-    await remind(person, sent.body.id);
-    await pass(laterS);
-    const ids = [member.userId, person.userId].sort((a, b) => a - b);
-    t.match((await notice(person)).content, `[a direct message](#narrow/dm/${ids.join(",")}-dm/near/${sent.body.id})`);
-    t.match((await notice(person)).content, "```quote\npsst\n```");
-    const id = await person.say(
-      channelId,
-      "long",
-      `${"`".repeat(5)}${"🙂".repeat(limits.message_code_points_max - 5)}`,
-    );
-    await remind(person, id, { note: "n".repeat(noteMax) });
-    await pass(laterS);
-    const { content } = await notice(person);
-    t.equal(Array.from(content).length, limits.message_code_points_max);
-    t.match(content, /🙂\n\[message truncated\]\n`{6}$/);
-  },
-);
+t.test("direct and own messages are quoted, too; a long one is truncated to the available space", async (t) => {
+  const person = await newUser();
+  const sent = await member.post("/messages", { type: "direct", to: [person.userId], content: "psst" });
+  await remind(person, sent.body.id);
+  await pass(laterS);
+  const ids = [member.userId, person.userId].sort((a, b) => a - b);
+  t.match((await notice(person)).content, `[a direct message](#narrow/dm/${ids.join(",")}-dm/near/${sent.body.id})`);
+  t.match((await notice(person)).content, "```quote\npsst\n```");
+  const id = await person.say(channelId, "long", `${"`".repeat(5)}${"🙂".repeat(limits.message_code_points_max - 5)}`);
+  await remind(person, id, { note: "n".repeat(noteMax) });
+  await pass(laterS);
+  const { content } = await notice(person);
+  t.equal(Array.from(content).length, limits.message_code_points_max);
+  t.match(content, /🙂\n\[message truncated\]\n`{6}$/);
+});
 
 t.test("[S1] an unreadable message is not quoted, but the reminder is still sent", async (t) => {
   const person = await newUser();
@@ -177,41 +170,38 @@ t.test("[S1] a restricted guest gets no hidden user's name, not even through the
   setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
 });
 
-t.test(
-  "[public API] an unreadable message, a past time and a long note are rejected, and nothing is written",
-  async (t) => {
-    const secret = await createChannel(owner, "hidden", [owner], { invite_only: true });
-    const hidden = await owner.say(secret, "t", "x");
-    const visible = await owner.say(channelId, "t", "x");
-    const changes = await watchChanges(member);
-    const when = { scheduled_delivery_timestamp: stage.in(laterS) };
-    const cases: readonly (readonly [Params, object])[] = [
-      [{ message_id: hidden, ...when }, refusal("Invalid message(s)")],
-      [{ message_id: 999_999, ...when }, refusal("Invalid message(s)")],
-      [
-        { message_id: visible, scheduled_delivery_timestamp: stage.in(0) },
-        refusal("Scheduled delivery time must be in the future."),
-      ],
-      [
-        { message_id: visible, ...when, note: "🙂".repeat(noteMax + 1) },
-        refusal(`note is too long (limit: ${noteMax} characters)`),
-      ],
-      [when, refusal("Missing 'message_id' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "message_id" })],
-      [
-        { message_id: visible },
-        refusal("Missing 'scheduled_delivery_timestamp' argument", "REQUEST_VARIABLE_MISSING", 400, {
-          var_name: "scheduled_delivery_timestamp",
-        }),
-      ],
-    ];
-    for (const [params, expected] of cases) t.strictSame(outcome(await member.post("/reminders", params)), expected);
-    t.strictSame(await remindersOf(member), []);
-    t.strictSame(await changes(), []);
-    t.ok(await remind(member, visible, { note: "🙂".repeat(noteMax) }), "the longest note");
-  },
-);
+t.test("an unreadable message, a past time and a long note are rejected, and nothing is written", async (t) => {
+  const secret = await createChannel(owner, "hidden", [owner], { invite_only: true });
+  const hidden = await owner.say(secret, "t", "x");
+  const visible = await owner.say(channelId, "t", "x");
+  const changes = await watchChanges(member);
+  const when = { scheduled_delivery_timestamp: stage.in(laterS) };
+  const cases: readonly (readonly [Params, object])[] = [
+    [{ message_id: hidden, ...when }, refusal("Invalid message(s)")],
+    [{ message_id: 999_999, ...when }, refusal("Invalid message(s)")],
+    [
+      { message_id: visible, scheduled_delivery_timestamp: stage.in(0) },
+      refusal("Scheduled delivery time must be in the future."),
+    ],
+    [
+      { message_id: visible, ...when, note: "🙂".repeat(noteMax + 1) },
+      refusal(`note is too long (limit: ${noteMax} characters)`),
+    ],
+    [when, refusal("Missing 'message_id' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "message_id" })],
+    [
+      { message_id: visible },
+      refusal("Missing 'scheduled_delivery_timestamp' argument", "REQUEST_VARIABLE_MISSING", 400, {
+        var_name: "scheduled_delivery_timestamp",
+      }),
+    ],
+  ];
+  for (const [params, expected] of cases) t.strictSame(outcome(await member.post("/reminders", params)), expected);
+  t.strictSame(await remindersOf(member), []);
+  t.strictSame(await changes(), []);
+  t.ok(await remind(member, visible, { note: "🙂".repeat(noteMax) }), "the longest note");
+});
 
-t.test("[public API, delete-reminder] a reminder is deleted once; another user's does not exist", async (t) => {
+t.test("a reminder is deleted once; another user's does not exist", async (t) => {
   const person = await newUser();
   const id = await remind(person, await member.say(channelId, "t", "x"));
   const timers = realmOf(server).environment.count("timers");

@@ -33,26 +33,23 @@ t.test(
   },
 );
 
-t.test(
-  "[OpenAPI, update-message] a move that only resolves posts no move notice, also into an existing resolved topic",
-  async (t) => {
-    const first = await member.say(id, "taken", "one");
-    await rename(member, first, "✔ taken");
-    const second = await member.say(id, "taken", "two");
-    t.strictSame(outcome(await rename(member, second, "✔ taken")), moved);
-    const resolved = `${mention} has marked this topic as resolved.`;
-    t.strictSame(await textsOf("✔ taken"), ["one", resolved, "two", resolved]);
-    await member.say(id, "taken", "three");
-    t.strictSame(outcome(await rename(member, first, "taken")), moved);
-    t.strictSame(await textsOf("taken"), [
-      ...["one", resolved, "two", resolved, "three"],
-      `${mention} has marked this topic as unresolved.`,
-    ]);
-    audit(t, server);
-  },
-);
+t.test("a move that only resolves posts no move notice, also into an existing resolved topic", async (t) => {
+  const first = await member.say(id, "taken", "one");
+  await rename(member, first, "✔ taken");
+  const second = await member.say(id, "taken", "two");
+  t.strictSame(outcome(await rename(member, second, "✔ taken")), moved);
+  const resolved = `${mention} has marked this topic as resolved.`;
+  t.strictSame(await textsOf("✔ taken"), ["one", resolved, "two", resolved]);
+  await member.say(id, "taken", "three");
+  t.strictSame(outcome(await rename(member, first, "taken")), moved);
+  t.strictSame(await textsOf("taken"), [
+    ...["one", resolved, "two", resolved, "three"],
+    `${mention} has marked this topic as unresolved.`,
+  ]);
+  audit(t, server);
+});
 
-t.test("[OpenAPI, update-message] resolving with another change posts the notice of a move", async (t) => {
+t.test("resolving with another change posts the notice of a move", async (t) => {
   const [first, second] = [await member.say(id, "parts", "one"), await member.say(id, "parts", "two")];
   await rename(member, first, "✔ parts", { propagate_mode: "change_one" });
   t.match((await textsOf("✔ parts")).at(-1), /^\[A message\].* was moved here from /, "a part of the topic");

@@ -27,51 +27,48 @@ import {
 } from "../support/scheduled.ts";
 import { temporaryFolder } from "../support/server.ts";
 
-t.test(
-  "[public API] a scheduled message is posted as its author, not before its time, and removed from the list",
-  async (t) => {
-    const { owner, member, other, server, in: at, pass } = await scheduledStage(t);
-    const channelId = await createChannel(owner, "plans", [owner, member, other]);
-    const [own, others] = [await followLists(member), await followLists(other)];
-    const content = `Soup, @**other 0|${other.userId}**!`;
-    const when = at(laterS);
-    const params = { type: "channel", to: channelId, topic: "lunch", content, scheduled_delivery_timestamp: when };
-    const headers = { "User-Agent": "ZulipMobile/1.0" };
-    const { body } = await member.post("/scheduled_messages", params, headers);
-    await pass(laterS - 1);
-    await other.get("/messages", { anchor: "newest", num_before: 1, num_after: 0 });
-    t.equal((await scheduledOf(member)).length, 1, "a second before");
-    await pass(1);
-    const { message } = await others.until((event: Event) => event.type === "message");
-    t.match(message, {
-      type: "stream",
-      stream_id: channelId,
-      subject: "lunch",
-      content,
-      sender_id: member.userId,
-      client: "ZulipMobile",
-      timestamp: when,
-    });
-    const [seen] = await newestOf(other, 1, [{ operator: "channel", operand: channelId }]);
-    t.strictSame(seen.flags, ["mentioned"]);
-    await own.settled();
-    t.strictSame(
-      own.events.map(({ type, op }: Event) => `${type} ${op ?? ""}`),
-      ["scheduled_messages add", "message ", "scheduled_messages remove"],
-    );
-    t.strictSame(own.ofType("scheduled_messages")[1], {
-      type: "scheduled_messages",
-      op: "remove",
-      scheduled_message_id: body.scheduled_message_id,
-    });
-    t.strictSame(await scheduledOf(member), []);
-    t.equal(timersLeft(server), 0);
-    const path = `/scheduled_messages/${body.scheduled_message_id}`;
-    const missing = refusal("Scheduled message does not exist", "NOT_FOUND", 404);
-    t.strictSame(outcome(await member.patch(path, { content: "too late" })), missing);
-    t.strictSame(outcome(await member.delete(path)), missing);
-  },
-);
+t.test("a scheduled message is posted as its author, not before its time, and removed from the list", async (t) => {
+  const { owner, member, other, server, in: at, pass } = await scheduledStage(t);
+  const channelId = await createChannel(owner, "plans", [owner, member, other]);
+  const [own, others] = [await followLists(member), await followLists(other)];
+  const content = `Soup, @**other 0|${other.userId}**!`;
+  const when = at(laterS);
+  const params = { type: "channel", to: channelId, topic: "lunch", content, scheduled_delivery_timestamp: when };
+  const headers = { "User-Agent": "ZulipMobile/1.0" };
+  const { body } = await member.post("/scheduled_messages", params, headers);
+  await pass(laterS - 1);
+  await other.get("/messages", { anchor: "newest", num_before: 1, num_after: 0 });
+  t.equal((await scheduledOf(member)).length, 1, "a second before");
+  await pass(1);
+  const { message } = await others.until((event: Event) => event.type === "message");
+  t.match(message, {
+    type: "stream",
+    stream_id: channelId,
+    subject: "lunch",
+    content,
+    sender_id: member.userId,
+    client: "ZulipMobile",
+    timestamp: when,
+  });
+  const [seen] = await newestOf(other, 1, [{ operator: "channel", operand: channelId }]);
+  t.strictSame(seen.flags, ["mentioned"]);
+  await own.settled();
+  t.strictSame(
+    own.events.map(({ type, op }: Event) => `${type} ${op ?? ""}`),
+    ["scheduled_messages add", "message ", "scheduled_messages remove"],
+  );
+  t.strictSame(own.ofType("scheduled_messages")[1], {
+    type: "scheduled_messages",
+    op: "remove",
+    scheduled_message_id: body.scheduled_message_id,
+  });
+  t.strictSame(await scheduledOf(member), []);
+  t.equal(timersLeft(server), 0);
+  const path = `/scheduled_messages/${body.scheduled_message_id}`;
+  const missing = refusal("Scheduled message does not exist", "NOT_FOUND", 404);
+  t.strictSame(outcome(await member.patch(path, { content: "too late" })), missing);
+  t.strictSame(outcome(await member.delete(path)), missing);
+});
 
 t.test("[D81] read_by_sender decides, otherwise the client does; a message to oneself is unread", async (t) => {
   const { member, other, in: at, pass } = await scheduledStage(t);
@@ -98,7 +95,7 @@ t.test("[D81] read_by_sender decides, otherwise the client does; a message to on
   );
 });
 
-t.test("[public API] an edit decides text, recipient and time, and the former timer does nothing", async (t) => {
+t.test("an edit decides text, recipient and time, and the former timer does nothing", async (t) => {
   const { owner, member, other, in: at, pass } = await scheduledStage(t);
   const channelId = await createChannel(owner, "plans", [member, other]);
   const when = { scheduled_delivery_timestamp: at(60) };
@@ -116,53 +113,50 @@ t.test("[public API] an edit decides text, recipient and time, and the former ti
   t.equal((await newestOf(other, 100)).filter(({ sender_id }) => sender_id === member.userId).length, 2);
 });
 
-t.test(
-  "[public API, failed] a message that is no longer allowed is kept as failed, and the bot reports the reason",
-  async (t) => {
-    const { owner, member, other, server, in: at, pass } = await scheduledStage(t);
-    const channelId = await createChannel(owner, "plans", [owner, member]);
-    const follower = await followLists(member);
-    const when = { scheduled_delivery_timestamp: at(60) };
-    const toChannel = await schedule(member, { type: "channel", to: channelId, topic: "t", content: "x", ...when });
-    const toOther = await schedule(member, { type: "direct", to: [other.userId], content: "y", ...when });
-    const before = await scheduledOf(member);
-    await owner.delete(`/streams/${channelId}`);
-    await owner.delete(`/users/${other.userId}`);
-    await pass(60);
-    const failed = before.map((record) => ({ ...record, failed: true }));
-    t.strictSame(await scheduledOf(member), failed);
-    t.strictSame(await listsByEvents(follower), { scheduled_messages: failed, reminders: [] });
-    t.equal(follower.ofType("scheduled_messages").filter(({ op }) => op === "update").length, 2);
-    const notices = follower.ofType("message").map(({ message }) => message);
-    t.match(notices, [
-      { sender_id: 1, type: "private", content: /Not authorized to send to channel 'plans'/ },
-      { sender_id: 1, type: "private", content: /is no longer using Colloquy/ },
-    ]);
-    t.match(notices[0].content, /<time:2026-06-01T12:01:00.000Z>/);
-    t.match(
-      (await member.get(`/messages/${notices[0].id}`)).body.message.content,
-      /<time datetime="2026-06-01T12:01:00Z">/,
-    );
-    await pass(1000);
-    t.equal((await scheduledOf(member)).length, 2, "nothing tries again");
-    t.equal(timersLeft(server), 0);
+t.test("a message that is no longer allowed is kept as failed, and the bot reports the reason", async (t) => {
+  const { owner, member, other, server, in: at, pass } = await scheduledStage(t);
+  const channelId = await createChannel(owner, "plans", [owner, member]);
+  const follower = await followLists(member);
+  const when = { scheduled_delivery_timestamp: at(60) };
+  const toChannel = await schedule(member, { type: "channel", to: channelId, topic: "t", content: "x", ...when });
+  const toOther = await schedule(member, { type: "direct", to: [other.userId], content: "y", ...when });
+  const before = await scheduledOf(member);
+  await owner.delete(`/streams/${channelId}`);
+  await owner.delete(`/users/${other.userId}`);
+  await pass(60);
+  const failed = before.map((record) => ({ ...record, failed: true }));
+  t.strictSame(await scheduledOf(member), failed);
+  t.strictSame(await listsByEvents(follower), { scheduled_messages: failed, reminders: [] });
+  t.equal(follower.ofType("scheduled_messages").filter(({ op }) => op === "update").length, 2);
+  const notices = follower.ofType("message").map(({ message }) => message);
+  t.match(notices, [
+    { sender_id: 1, type: "private", content: /Not authorized to send to channel 'plans'/ },
+    { sender_id: 1, type: "private", content: /is no longer using Colloquy/ },
+  ]);
+  t.match(notices[0].content, /<time:2026-06-01T12:01:00.000Z>/);
+  t.match(
+    (await member.get(`/messages/${notices[0].id}`)).body.message.content,
+    /<time datetime="2026-06-01T12:01:00Z">/,
+  );
+  await pass(1000);
+  t.equal((await scheduledOf(member)).length, 2, "nothing tries again");
+  t.equal(timersLeft(server), 0);
 
-    const path = `/scheduled_messages/${toChannel}`;
-    const notInFuture = refusal("Scheduled delivery time must be in the future.");
-    t.strictSame(outcome(await member.patch(path, { content: "z" })), notInFuture, "a new time is required");
-    await owner.patch(`/streams/${channelId}`, { is_archived: false });
-    t.strictSame(outcome(await member.patch(path, { scheduled_delivery_timestamp: at(60) })), success());
-    t.match(
-      (await scheduledOf(member)).find((one) => one.scheduled_message_id === toChannel),
-      { failed: false, scheduled_delivery_timestamp: at(60) },
-    );
-    await pass(60);
-    t.match(await newestOf(member, 1), [{ content: "x", stream_id: channelId, sender_id: member.userId }]);
-    t.strictSame(outcome(await member.delete(`/scheduled_messages/${toOther}`)), success());
-    t.strictSame(await scheduledOf(member), []);
-    t.strictSame(await listsByEvents(follower), await freshLists(member));
-  },
-);
+  const path = `/scheduled_messages/${toChannel}`;
+  const notInFuture = refusal("Scheduled delivery time must be in the future.");
+  t.strictSame(outcome(await member.patch(path, { content: "z" })), notInFuture, "a new time is required");
+  await owner.patch(`/streams/${channelId}`, { is_archived: false });
+  t.strictSame(outcome(await member.patch(path, { scheduled_delivery_timestamp: at(60) })), success());
+  t.match(
+    (await scheduledOf(member)).find((one) => one.scheduled_message_id === toChannel),
+    { failed: false, scheduled_delivery_timestamp: at(60) },
+  );
+  await pass(60);
+  t.match(await newestOf(member, 1), [{ content: "x", stream_id: channelId, sender_id: member.userId }]);
+  t.strictSame(outcome(await member.delete(`/scheduled_messages/${toOther}`)), success());
+  t.strictSame(await scheduledOf(member), []);
+  t.strictSame(await listsByEvents(follower), await freshLists(member));
+});
 
 t.test(
   "[S1] a user removed from a private channel cannot post there, and the error does not contain its new name",
@@ -184,7 +178,7 @@ t.test(
   },
 );
 
-t.test("[public API] a deactivated author's message is not sent, and is marked as failed afterwards", async (t) => {
+t.test("a deactivated author's message is not sent, and is marked as failed afterwards", async (t) => {
   const { server, owner, member, other, in: at, pass } = await scheduledStage(t);
   const when = { scheduled_delivery_timestamp: at(60) };
   await schedule(member, { type: "direct", to: [other.userId], content: "x", ...when });

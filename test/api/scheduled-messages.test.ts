@@ -47,7 +47,7 @@ function timers(): number {
   return realmOf(server).environment.count("timers");
 }
 
-t.test("[public API, create-scheduled-message] a message is listed and sent to its author alone", async (t) => {
+t.test("a message is listed and sent to its author alone", async (t) => {
   const person = await newUser();
   await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "plans" }], principals: [person.userId] });
   const [own, others] = [await followLists(person), await followLists(other)];
@@ -91,7 +91,7 @@ t.test("[public API, create-scheduled-message] a message is listed and sent to i
   t.strictSame(await scheduledOf(other), []);
 });
 
-t.test("[public API] both names of each type work, for a user, a channel and a note to oneself", async (t) => {
+t.test("both names of each type work, for a user, a channel and a note to oneself", async (t) => {
   const person = await newUser();
   const at = { content: "x", scheduled_delivery_timestamp: stage.in(laterS) };
   const cases: readonly (readonly [Params, object])[] = [
@@ -207,46 +207,43 @@ t.test(
   },
 );
 
-t.test(
-  "[public API, update-scheduled-message] only values sent change, and the event has the whole message",
-  async (t) => {
-    const person = await newUser();
-    const id = await schedule(person, toChannel());
-    const [before] = await scheduledOf(person);
-    const follower = await followLists(person);
-    const steps: readonly (readonly [Params, object])[] = [
-      [{ content: " New\n" }, { ...before, content: " New", rendered_content: "<p>New</p>" }],
-      [{ topic: "dinner" }, { topic: "dinner" }],
-      [{ scheduled_delivery_timestamp: stage.in(60) }, { scheduled_delivery_timestamp: stage.in(60) }],
-      [
-        { type: "direct", to: [other.userId], topic: "ignored" },
-        { type: "private", to: [other.userId], topic: undefined },
-      ],
-      [
-        { topic: "ignored, too", content: "x" },
-        { content: "x", rendered_content: "<p>x</p>" },
-      ],
-      [{ to: [member.userId, other.userId] }, { to: [member.userId, other.userId] }],
-      [
-        { type: "stream", to: channelId, topic: "back" },
-        { type: "stream", to: channelId, topic: "back" },
-      ],
-    ];
-    let expected = before;
-    const received: object[] = [];
-    for (const [params, change] of steps) {
-      t.strictSame(outcome(await person.patch(`/scheduled_messages/${id}`, params)), success());
-      t.strictSame(outcome(await person.patch(`/scheduled_messages/${id}`, params)), success(), "again: nothing");
-      expected = JSON.parse(JSON.stringify({ ...expected, ...change }));
-      t.same(await scheduledOf(person), [expected]);
-      received.push({ type: "scheduled_messages", op: "update", scheduled_message: expected });
-    }
-    await follower.settled();
-    t.same(follower.ofType("scheduled_messages"), received);
-  },
-);
+t.test("only values sent change, and the event has the whole message", async (t) => {
+  const person = await newUser();
+  const id = await schedule(person, toChannel());
+  const [before] = await scheduledOf(person);
+  const follower = await followLists(person);
+  const steps: readonly (readonly [Params, object])[] = [
+    [{ content: " New\n" }, { ...before, content: " New", rendered_content: "<p>New</p>" }],
+    [{ topic: "dinner" }, { topic: "dinner" }],
+    [{ scheduled_delivery_timestamp: stage.in(60) }, { scheduled_delivery_timestamp: stage.in(60) }],
+    [
+      { type: "direct", to: [other.userId], topic: "ignored" },
+      { type: "private", to: [other.userId], topic: undefined },
+    ],
+    [
+      { topic: "ignored, too", content: "x" },
+      { content: "x", rendered_content: "<p>x</p>" },
+    ],
+    [{ to: [member.userId, other.userId] }, { to: [member.userId, other.userId] }],
+    [
+      { type: "stream", to: channelId, topic: "back" },
+      { type: "stream", to: channelId, topic: "back" },
+    ],
+  ];
+  let expected = before;
+  const received: object[] = [];
+  for (const [params, change] of steps) {
+    t.strictSame(outcome(await person.patch(`/scheduled_messages/${id}`, params)), success());
+    t.strictSame(outcome(await person.patch(`/scheduled_messages/${id}`, params)), success(), "again: nothing");
+    expected = JSON.parse(JSON.stringify({ ...expected, ...change }));
+    t.same(await scheduledOf(person), [expected]);
+    received.push({ type: "scheduled_messages", op: "update", scheduled_message: expected });
+  }
+  await follower.settled();
+  t.same(follower.ofType("scheduled_messages"), received);
+});
 
-t.test("[public API, update-scheduled-message] each invalid change is rejected with its error message", async (t) => {
+t.test("each invalid change is rejected with its error message", async (t) => {
   const person = await newUser();
   const id = await schedule(person, toChannel());
   const before = await scheduledOf(person);
@@ -267,7 +264,7 @@ t.test("[public API, update-scheduled-message] each invalid change is rejected w
   t.strictSame(await changes(), []);
 });
 
-t.test("[public API, delete-scheduled-message] a deleted message is not sent; its author gets an event", async (t) => {
+t.test("a deleted message is not sent; its author gets an event", async (t) => {
   const person = await newUser();
   const id = await schedule(person, toChannel());
   const follower = await followLists(person);
@@ -363,7 +360,7 @@ t.test("[D25] a repeated Idempotency-Key schedules, changes and deletes once", a
   t.strictSame(outcome(await person.delete(path, {}, key("d"))), success());
 });
 
-t.test("[public API] guests and bots can schedule messages, anonymous callers cannot", async (t) => {
+t.test("guests and bots can schedule messages, anonymous callers cannot", async (t) => {
   const everybody = [owner, await personOf(server, "visitor", roles.guest), await botOf(server, "helper", member)];
   for (const client of everybody) {
     const to = [client.userId];
@@ -373,7 +370,7 @@ t.test("[public API] guests and bots can schedule messages, anonymous callers ca
   t.equal((await owner.anonymous().post("/scheduled_messages", toChannel())).status, 401);
 });
 
-t.test("[architecture] state before + events = fresh state", async (t) => {
+t.test("state before + events = fresh state", async (t) => {
   const person = await newUser();
   const kept = await schedule(person, toChannel());
   const dropped = await schedule(person, toChannel());

@@ -264,7 +264,7 @@ t.test("[S3] at most 5,000 messages are matched at once", async (t) => {
   socket.close();
 });
 
-t.test("[architecture] edited, renamed and deleted messages are found in their present form only", async (t) => {
+t.test("edited, renamed and deleted messages are found in their present form only", async (t) => {
   const id = await owner.say("kitchen", "soups", "minestrone");
   const other = await owner.say("kitchen", "soups", "gazpacho");
   labels.set(id, "soup").set(other, "other");

@@ -47,7 +47,7 @@ t.test("[D256] without a page, and for browsers that do not say where they are, 
   }
 });
 
-t.test("[S1] [CSRF_FAILED] a page of another site cannot log anybody in to an account that it makes", async (t) => {
+t.test("[S1] a page of another site cannot log anybody in to an account that it makes", async (t) => {
   for (const headers of [
     { "Sec-Fetch-Site": "cross-site" },
     { "Sec-Fetch-Site": "same-site" },

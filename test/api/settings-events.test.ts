@@ -73,7 +73,7 @@ const notificationSettings =
   message_content_in_email_notifications notification_sound pm_content_in_desktop_notifications presence_enabled
   realm_name_in_email_notifications_policy wildcard_mentions_notify`.split(/\s+/);
 
-t.test("[OpenAPI, register] each setting has its event and the older event of its kind", async (t) => {
+t.test("each setting has its event and the older event of its kind", async (t) => {
   const person = await personOf(server, "every");
   const follower = await Follower.of(person, { event_types: [...settingsTypes, "message"] });
   const before = await settingsOf(person);

@@ -18,7 +18,7 @@ const contents = Array.from({ length: 500 }, (_, index) => `${index} ${filler}`)
 await sayMany(owner, "long", "fill", contents);
 const large = "/messages?anchor=newest&num_before=500&num_after=0";
 
-t.test("[S3] [E3] unsent_stall_ms_max: a client that reads nothing of its answer is disconnected", async (t) => {
+t.test("[S3, E3] unsent_stall_ms_max: a client that reads nothing of its answer is disconnected", async (t) => {
   const reader = StalledReader.get(owner, large);
   t.teardown(() => reader.destroy());
   t.equal(await reader.status, 200);

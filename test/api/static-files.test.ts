@@ -11,32 +11,29 @@ import { startTestServer } from "../support/server.ts";
 const server = await startTestServer(t);
 const { owner, url } = server;
 
-t.test(
-  "[OpenAPI, server_emoji_data_url] /register has an absolute URL of a file with all emoji and their names",
-  async (t) => {
-    const { server_emoji_data_url: address } = await owner.register({ fetch_event_types: ["realm"] });
-    t.ok(String(address).startsWith(`${url}/static/`), String(address));
-    const page = await fetchPage("", String(address), { Origin: "https://elsewhere.example" });
-    t.equal(page.status, 200, "without an account");
-    t.equal(page.headers.get("Content-Type"), "application/json");
-    t.equal(page.headers.get("Access-Control-Allow-Origin"), "*");
-    t.match(page.headers.get("Cache-Control") ?? "", /public.*max-age=31536000.*immutable/);
-    const { code_to_names: names } = JSON.parse(page.bytes.toString()) as { code_to_names: Record<string, string[]> };
-    t.strictSame(Object.keys(names).sort(), [...emojiCodes()].sort());
-    t.equal(names["1f600"]?.[0], "grinning");
-    t.strictSame(names["1f44d"]?.slice(0, 3), ["+1", "thumbs_up", "like"]);
-    const again = await fetchPage("", String(address), { "If-None-Match": page.headers.get("ETag") ?? "" });
-    t.equal(again.status, 304);
-    t.equal(again.bytes.length, 0);
-    t.equal(
-      (await fetchPage("", String(address).replace(/[0-9a-f]{16}/, "0".repeat(16)))).status,
-      404,
-      "of other content",
-    );
-  },
-);
+t.test("/register has an absolute URL of a file with all emoji and their names", async (t) => {
+  const { server_emoji_data_url: address } = await owner.register({ fetch_event_types: ["realm"] });
+  t.ok(String(address).startsWith(`${url}/static/`), String(address));
+  const page = await fetchPage("", String(address), { Origin: "https://elsewhere.example" });
+  t.equal(page.status, 200, "without an account");
+  t.equal(page.headers.get("Content-Type"), "application/json");
+  t.equal(page.headers.get("Access-Control-Allow-Origin"), "*");
+  t.match(page.headers.get("Cache-Control") ?? "", /public.*max-age=31536000.*immutable/);
+  const { code_to_names: names } = JSON.parse(page.bytes.toString()) as { code_to_names: Record<string, string[]> };
+  t.strictSame(Object.keys(names).sort(), [...emojiCodes()].sort());
+  t.equal(names["1f600"]?.[0], "grinning");
+  t.strictSame(names["1f44d"]?.slice(0, 3), ["+1", "thumbs_up", "like"]);
+  const again = await fetchPage("", String(address), { "If-None-Match": page.headers.get("ETag") ?? "" });
+  t.equal(again.status, 304);
+  t.equal(again.bytes.length, 0);
+  t.equal(
+    (await fetchPage("", String(address).replace(/[0-9a-f]{16}/, "0".repeat(16)))).status,
+    404,
+    "of other content",
+  );
+});
 
-t.test("[OpenAPI, server_emoji_data_url] a client that does not request the realm section gets no URL", async (t) => {
+t.test("a client that does not request the realm section gets no URL", async (t) => {
   t.notOk("server_emoji_data_url" in (await owner.register({ fetch_event_types: ["message"] })));
 });
 

@@ -60,7 +60,7 @@ t.test("[spec 4.12] a status is returned to others, sent to everybody, and in th
   t.strictSame(follower.ofType("user_status"), [{ type: "user_status", user_id: person.userId, ...set }]);
 });
 
-t.test("[public API, get-user-status] a user without a status has an empty one and is not in the state", async (t) => {
+t.test("a user without a status has an empty one and is not in the state", async (t) => {
   const person = await newUser();
   t.strictSame(outcome(await member.get(`/users/${person.userId}/status`)), success({ status: {} }));
   t.notOk(String(person.userId) in (await stateOf(member)));
@@ -306,7 +306,7 @@ t.test("[S1] a guest who may not see a user receives nothing about their status"
   setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
 });
 
-t.test("[architecture] a guest to whom a user becomes visible receives the status that was set before", async (t) => {
+t.test("a guest to whom a user becomes visible receives the status that was set before", async (t) => {
   const [met, written, plain] = [await newUser(), await newUser(), await newUser()];
   setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
   await met.post("/users/me/status", { status_text: "in a channel", away: true });
@@ -324,7 +324,7 @@ t.test("[architecture] a guest to whom a user becomes visible receives the statu
   setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
 });
 
-t.test("[architecture] a user who joins while presence sharing is off by default is away from the start", async (t) => {
+t.test("a user who joins while presence sharing is off by default is away from the start", async (t) => {
   const follower = await Follower.of(member, wanted);
   await owner.patch("/realm/user_settings_defaults", { presence_enabled: false });
   const newcomer = await newUser();
@@ -349,7 +349,7 @@ function applied(state: Event, events: readonly Event[]): Event {
   return next;
 }
 
-t.test("[architecture] state before + events = fresh state", async (t) => {
+t.test("state before + events = fresh state", async (t) => {
   const [first, second] = [await newUser(), await newUser()];
   await first.post("/users/me/status", { status_text: "before", emoji_name: "car" });
   const follower = await Follower.of(member, wanted);

@@ -87,7 +87,7 @@ t.test("[behaviour 3.8] an administrator gets every channel on request", async (
   t.strictSame(await names(administrator, { ...none, include_can_access_content: true }), ["general", "public", "web"]);
 });
 
-t.test("[OpenAPI, get-streams] archived channels are returned on request", async (t) => {
+t.test("archived channels are returned on request", async (t) => {
   t.strictSame(await names(member, { ...none, include_public: true, exclude_archived: false }), [
     "archived",
     "general",

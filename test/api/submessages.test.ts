@@ -54,7 +54,7 @@ const todo = (task_list_title: string, tasks: readonly { task: string; desc: str
   extra_data: { task_list_title, tasks },
 });
 
-t.test("[public API, submessage] a message that begins with /poll or /todo is a widget from the start", async (t) => {
+t.test("a message that begins with /poll or /todo is a widget from the start", async (t) => {
   const cases: readonly (readonly [string, unknown])[] = [
     ["/poll", poll("", [])],
     ["/poll Lunch?", poll("Lunch?", [])],
@@ -81,7 +81,7 @@ t.test("[public API, submessage] a message that begins with /poll or /todo is a 
   for (const [content, widget] of cases) t.strictSame(await widgetOf(content), widget, content);
 });
 
-t.test("[public API, submessage] votes, options and questions are stored in order and sent to readers", async (t) => {
+t.test("votes, options and questions are stored in order and sent to readers", async (t) => {
   const follower = await Follower.of(other, { event_types: ["submessage", "message"] });
   const id = await member.say(channelId, "t", "/poll Lunch?\nSoup");
   const steps: readonly (readonly [Client, Params])[] = [
@@ -115,7 +115,7 @@ t.test("[public API, submessage] votes, options and questions are stored in orde
   );
 });
 
-t.test("[public API, submessage] steps of polls and to-do lists are validated as on the public server", async (t) => {
+t.test("steps of polls and to-do lists are validated as on the public server", async (t) => {
   const pollId = await member.say(channelId, "t", "/poll Lunch?");
   const todoId = await member.say(channelId, "t", "/todo Party");
   const task = { type: "new_task", key: 1, task: "cake", desc: "", completed: false };
@@ -153,26 +153,23 @@ t.test("[public API, submessage] steps of polls and to-do lists are validated as
   t.strictSame(outcome(await attach(other, pollId, { type: "new_option", option: "x", idx: 1000 })), success());
 });
 
-t.test(
-  "[public API, submessage] the first one must come from the message's sender, who may send any data",
-  async (t) => {
-    const id = await member.say(channelId, "t", "plain");
-    t.strictSame(outcome(await attach(other, id, vote)), noWidget);
-    t.strictSame(outcome(await attach(member, id, { widget_type: "poll", extra_data: {} })), success());
-    t.strictSame(outcome(await attach(other, id, vote)), success());
-    t.strictSame(outcome(await attach(other, id, "[]")), refusal("poll data is not a dict"), "it is a poll now");
-    const free = await member.say(channelId, "t", "plain");
-    t.strictSame(outcome(await attach(member, free, "7", { msg_type: "game" })), success());
-    t.strictSame(outcome(await attach(other, free, '"move"', { msg_type: "game" })), success());
-    t.strictSame(
-      (await submessagesOf(owner, free)).map(({ msg_type, content }) => [msg_type, content]),
-      [
-        ["game", "7"],
-        ["game", '"move"'],
-      ],
-    );
-  },
-);
+t.test("the first one must come from the message's sender, who may send any data", async (t) => {
+  const id = await member.say(channelId, "t", "plain");
+  t.strictSame(outcome(await attach(other, id, vote)), noWidget);
+  t.strictSame(outcome(await attach(member, id, { widget_type: "poll", extra_data: {} })), success());
+  t.strictSame(outcome(await attach(other, id, vote)), success());
+  t.strictSame(outcome(await attach(other, id, "[]")), refusal("poll data is not a dict"), "it is a poll now");
+  const free = await member.say(channelId, "t", "plain");
+  t.strictSame(outcome(await attach(member, free, "7", { msg_type: "game" })), success());
+  t.strictSame(outcome(await attach(other, free, '"move"', { msg_type: "game" })), success());
+  t.strictSame(
+    (await submessagesOf(owner, free)).map(({ msg_type, content }) => [msg_type, content]),
+    [
+      ["game", "7"],
+      ["game", '"move"'],
+    ],
+  );
+});
 
 t.test("[S1] a message that is missing or unreadable accepts no submessage", async (t) => {
   const secret = await createChannel(owner, "secret polls", [owner], { invite_only: true });
@@ -207,7 +204,7 @@ t.test("[S1] a poll does not reveal the names of hidden users to a restricted gu
   t.match(JSON.stringify(await submessagesOf(owner, id)), /bob 0/);
 });
 
-t.test("[public API, update-message] a widget can be moved, but not edited", async (t) => {
+t.test("a widget can be moved, but not edited", async (t) => {
   const id = await member.say(channelId, "movable", "/poll Lunch?");
   t.strictSame(outcome(await member.patch(`/messages/${id}`, { content: "x" })), refusal("Widgets cannot be edited."));
   t.equal((await member.patch(`/messages/${id}`, { topic: "moved" })).status, 200);

@@ -56,7 +56,7 @@ const notifications = [
   "wildcard_mentions_notify",
 ];
 
-t.test("[public API, update-subscription-settings] every setting is stored and sent to its user alone", async (t) => {
+t.test("every setting is stored and sent to its user alone", async (t) => {
   const [own, others] = [await Follower.of(member), await Follower.of(other)];
   const changes = [
     to(open, "color", "#f00f00"),
@@ -110,40 +110,34 @@ t.test("[behaviour 4.4] an unchanged value sends no event; of two values for a s
   t.equal((await changes()).length, 3);
 });
 
-t.test(
-  "[public API, update-subscription-settings] each invalid change is rejected with its error message",
-  async (t) => {
-    const changes = await watchChanges(member);
-    const before = await settingsOf(member, open);
-    const good = to(open, "pin_to_top", false);
-    for (const [bad, msg] of [
-      [to(open, "colour", "#fff"), "Unknown subscription property: colour"],
-      [to(open, "__proto__", true), "Unknown subscription property: __proto__"],
-      [to(open, "is_muted", "true"), "is_muted is not a boolean"],
-      [to(open, "in_home_view", "yes"), "in_home_view is not a boolean"],
-      [to(open, "color", true), "color is not a string"],
-      [to(open, "color", "red"), "color is not a valid hex color code"],
-      [to(open, "color", "#ff"), "color is not a valid hex color code"],
-      [to(open, "color", "#fffffff"), "color is not a valid hex color code"],
-      [to(open, "color", "#ggg"), "color is not a valid hex color code"],
-      [to(unjoined, "is_muted", true), `Not subscribed to channel ID ${unjoined}`],
-      [to(sealed, "is_muted", true), "Invalid channel ID"],
-      [to(gone, "is_muted", true), "Invalid channel ID"],
-      [to(9999, "is_muted", true), "Invalid channel ID"],
-      [{ stream_id: open, property: "color" }, 'subscription_data[1]["value"] field is missing'],
-      [{ stream_id: "x", property: "color", value: "#fff" }, 'subscription_data[1]["stream_id"] is not an integer'],
-      [1, "subscription_data[1] is not a dict"],
-    ] as const) {
-      t.strictSame(outcome(await change(member, [good, bad])), refusal(msg), msg);
-    }
-    t.strictSame(
-      outcome(await member.post(path, { subscription_data: {} })),
-      refusal("subscription_data is not a list"),
-    );
-    t.strictSame(await changes(), []);
-    t.strictSame(await settingsOf(member, open), before, "the valid change is not applied either");
-  },
-);
+t.test("each invalid change is rejected with its error message", async (t) => {
+  const changes = await watchChanges(member);
+  const before = await settingsOf(member, open);
+  const good = to(open, "pin_to_top", false);
+  for (const [bad, msg] of [
+    [to(open, "colour", "#fff"), "Unknown subscription property: colour"],
+    [to(open, "__proto__", true), "Unknown subscription property: __proto__"],
+    [to(open, "is_muted", "true"), "is_muted is not a boolean"],
+    [to(open, "in_home_view", "yes"), "in_home_view is not a boolean"],
+    [to(open, "color", true), "color is not a string"],
+    [to(open, "color", "red"), "color is not a valid hex color code"],
+    [to(open, "color", "#ff"), "color is not a valid hex color code"],
+    [to(open, "color", "#fffffff"), "color is not a valid hex color code"],
+    [to(open, "color", "#ggg"), "color is not a valid hex color code"],
+    [to(unjoined, "is_muted", true), `Not subscribed to channel ID ${unjoined}`],
+    [to(sealed, "is_muted", true), "Invalid channel ID"],
+    [to(gone, "is_muted", true), "Invalid channel ID"],
+    [to(9999, "is_muted", true), "Invalid channel ID"],
+    [{ stream_id: open, property: "color" }, 'subscription_data[1]["value"] field is missing'],
+    [{ stream_id: "x", property: "color", value: "#fff" }, 'subscription_data[1]["stream_id"] is not an integer'],
+    [1, "subscription_data[1] is not a dict"],
+  ] as const) {
+    t.strictSame(outcome(await change(member, [good, bad])), refusal(msg), msg);
+  }
+  t.strictSame(outcome(await member.post(path, { subscription_data: {} })), refusal("subscription_data is not a list"));
+  t.strictSame(await changes(), []);
+  t.strictSame(await settingsOf(member, open), before, "the valid change is not applied either");
+});
 
 t.test("[S3] channels_per_request_max: one more change in a request is rejected", async (t) => {
   const countMax = limits.channels_per_request_max;
@@ -153,7 +147,7 @@ t.test("[S3] channels_per_request_max: one more change in a request is rejected"
   t.match((await change(member, [...changes, to(open, "pin_to_top", true)])).body, { result: "error" }, msg);
 });
 
-t.test("[public API, update-subscription-settings] every subscriber has their own settings", async (t) => {
+t.test("every subscriber has their own settings", async (t) => {
   const administrator = await personOf(server, "administrator", roles.administrator);
   const moderator = await personOf(server, "moderator", roles.moderator);
   await owner.post("/users/me/subscriptions", {

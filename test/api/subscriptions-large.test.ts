@@ -49,28 +49,25 @@ t.test("[M3] a channel is created with 1,200 subscribers, all subscribed when th
   t.equal(pieces.length, Math.ceil(people.length / size));
 });
 
-t.test(
-  "[behaviour 2.3 e] the notice of a channel created with 1,200 subscribers reaches the last of them",
-  async (t) => {
-    setRealmSettings(server, { send_channel_events_messages: true });
-    const [early, late] = [await personOf(server, "early"), await personOf(server, "late")];
-    const subscribers = [early.userId, ...people, late.userId];
-    const secret = { invite_only: true, history_public_to_subscribers: false };
-    const follower = await Follower.of(late);
-    await owner.post("/channels/create", { name: "crowded secret", subscribers, ...secret });
-    await owner.post("/users/me/subscriptions", {
-      subscriptions: [{ name: "crowded too" }],
-      principals: subscribers,
-      ...secret,
-    });
-    await follower.settled();
-    setRealmSettings(server, { send_channel_events_messages: false });
-    t.match(
-      follower.ofType("message").map(({ message }) => message.display_recipient),
-      ["crowded secret", "crowded too"],
-    );
-  },
-);
+t.test("[behaviour 2.3] the notice of a channel created with 1,200 subscribers reaches the last of them", async (t) => {
+  setRealmSettings(server, { send_channel_events_messages: true });
+  const [early, late] = [await personOf(server, "early"), await personOf(server, "late")];
+  const subscribers = [early.userId, ...people, late.userId];
+  const secret = { invite_only: true, history_public_to_subscribers: false };
+  const follower = await Follower.of(late);
+  await owner.post("/channels/create", { name: "crowded secret", subscribers, ...secret });
+  await owner.post("/users/me/subscriptions", {
+    subscriptions: [{ name: "crowded too" }],
+    principals: subscribers,
+    ...secret,
+  });
+  await follower.settled();
+  setRealmSettings(server, { send_channel_events_messages: false });
+  t.match(
+    follower.ofType("message").map(({ message }) => message.display_recipient),
+    ["crowded secret", "crowded too"],
+  );
+});
 
 t.test("[M3] 1,200 users join two existing channels, and the answer names all of them", async (t) => {
   const first = await createChannel(owner, "first", []);

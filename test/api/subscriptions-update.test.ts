@@ -44,7 +44,7 @@ async function channelsOf(client: Client): Promise<string[]> {
   return body.subscriptions.map(({ name }: { name: string }) => name);
 }
 
-t.test("[public API, update-subscriptions] one request adds and removes, and lists the changes", async (t) => {
+t.test("one request adds and removes, and lists the changes", async (t) => {
   const person = await personOf(server, "both");
   await createChannel(owner, "left", [person]);
   await createChannel(owner, "joined", []);
@@ -83,7 +83,7 @@ t.test("[public API, update-subscriptions] one request adds and removes, and lis
   );
 });
 
-t.test("[public API, update-subscriptions] add alone, delete alone, both for one channel, and neither", async (t) => {
+t.test("add alone, delete alone, both for one channel, and neither", async (t) => {
   const person = await personOf(server, "some");
   await createChannel(owner, "here", [person]);
   await createChannel(owner, "there", []);
@@ -107,7 +107,7 @@ t.test("[public API, update-subscriptions] add alone, delete alone, both for one
   t.ok(realmOf(server).view.channels.byName("fleeting") !== undefined);
 });
 
-t.test("[public API, update-subscriptions] the rules of POST /users/me/subscriptions apply", async (t) => {
+t.test("the rules of POST /users/me/subscriptions apply", async (t) => {
   for (const [client, params, refused] of [
     [member, { add: named("sealed") }, refusal("Unable to access channel (sealed).")],
     [guest, { add: named("new by a guest") }, refusal("Not allowed for guest users")],
@@ -124,7 +124,7 @@ t.test("[public API, update-subscriptions] the rules of POST /users/me/subscript
   );
 });
 
-t.test("[public API, get-subscribers] users who may see the channel get its subscribers, ascending", async (t) => {
+t.test("users who may see the channel get its subscribers, ascending", async (t) => {
   const administrator = await personOf(server, "administrator", roles.administrator);
   const id = await createChannel(owner, "listed", [other, member, owner]);
   const guests = await createChannel(owner, "with a guest", [guest]);
@@ -145,25 +145,22 @@ t.test("[public API, get-subscribers] users who may see the channel get its subs
   t.equal((await list(member, "x")).status, 404);
 });
 
-t.test(
-  "[public API, get-subscription-status] the caller must be able to see both the user and the channel",
-  async (t) => {
-    const status = (client: Client, userId: number, id: number) => client.get(`/users/${userId}/subscriptions/${id}`);
-    t.strictSame(outcome(await status(member, owner.userId, 1)), success({ is_subscribed: true }));
-    t.strictSame(outcome(await status(member, guest.userId, 1)), success({ is_subscribed: false }));
-    t.strictSame(outcome(await status(owner, owner.userId, sealed)), success({ is_subscribed: true }));
-    t.strictSame(outcome(await status(owner, former.userId, sealed)), success({ is_subscribed: false }), "deactivated");
-    t.strictSame(outcome(await status(member, owner.userId, sealed)), unknown);
-    t.strictSame(outcome(await status(member, owner.userId, 9999)), unknown);
-    t.strictSame(outcome(await status(member, 9999, 1)), refusal("No such user"));
-    const id = await createChannel(owner, "guests' own", [guest]);
-    setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
-    t.strictSame(outcome(await status(guest, other.userId, id)), refusal("No such user"));
-    setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
-  },
-);
+t.test("the caller must be able to see both the user and the channel", async (t) => {
+  const status = (client: Client, userId: number, id: number) => client.get(`/users/${userId}/subscriptions/${id}`);
+  t.strictSame(outcome(await status(member, owner.userId, 1)), success({ is_subscribed: true }));
+  t.strictSame(outcome(await status(member, guest.userId, 1)), success({ is_subscribed: false }));
+  t.strictSame(outcome(await status(owner, owner.userId, sealed)), success({ is_subscribed: true }));
+  t.strictSame(outcome(await status(owner, former.userId, sealed)), success({ is_subscribed: false }), "deactivated");
+  t.strictSame(outcome(await status(member, owner.userId, sealed)), unknown);
+  t.strictSame(outcome(await status(member, owner.userId, 9999)), unknown);
+  t.strictSame(outcome(await status(member, 9999, 1)), refusal("No such user"));
+  const id = await createChannel(owner, "guests' own", [guest]);
+  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+  t.strictSame(outcome(await status(guest, other.userId, id)), refusal("No such user"));
+  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
+});
 
-t.test("[public API, get-subscriptions] partial: large channels list bots and recently active users", async (t) => {
+t.test("partial: large channels list bots and recently active users", async (t) => {
   const large = await startTestServer(t);
   const person = await personOf(large, "person");
   const bot = await botOf(large, "helper", person);
@@ -208,7 +205,7 @@ async function receivedEvents(client: Client): Promise<string[]> {
   return body.messages.map(({ content }: { content: string }) => content);
 }
 
-t.test("[public API, subscribe] a user whom somebody else subscribed gets one message with all channels", async (t) => {
+t.test("a user whom somebody else subscribed gets one message with all channels", async (t) => {
   const [one, two, bot] = [
     await personOf(server, "one"),
     await personOf(server, "two"),
@@ -234,27 +231,24 @@ t.test("[public API, subscribe] a user whom somebody else subscribed gets one me
   t.strictSame([await receivedEvents(owner), await receivedEvents(bot)], [[], []]);
 });
 
-t.test(
-  "[public API, subscribe] no message to existing subscribers, with messages disabled, or for subscribing oneself",
-  async (t) => {
-    const person = await personOf(server, "spared");
-    await createChannel(owner, "quiet", []);
-    const principals = [person.userId];
-    const silent = await owner.post(path, {
-      subscriptions: named("quiet"),
-      principals,
-      send_new_subscription_messages: false,
-    });
-    t.notOk("new_subscription_messages_sent" in silent.body);
-    t.match((await owner.post(path, { subscriptions: named("quiet"), principals })).body, {
-      subscribed: {},
-      new_subscription_messages_sent: true,
-    });
-    await person.post(path, { subscriptions: named("listed") });
-    await realmOf(server).dispatcher.idle();
-    t.strictSame(await receivedEvents(person), []);
-  },
-);
+t.test("no message to existing subscribers, with messages disabled, or for subscribing oneself", async (t) => {
+  const person = await personOf(server, "spared");
+  await createChannel(owner, "quiet", []);
+  const principals = [person.userId];
+  const silent = await owner.post(path, {
+    subscriptions: named("quiet"),
+    principals,
+    send_new_subscription_messages: false,
+  });
+  t.notOk("new_subscription_messages_sent" in silent.body);
+  t.match((await owner.post(path, { subscriptions: named("quiet"), principals })).body, {
+    subscribed: {},
+    new_subscription_messages_sent: true,
+  });
+  await person.post(path, { subscriptions: named("listed") });
+  await realmOf(server).dispatcher.idle();
+  t.strictSame(await receivedEvents(person), []);
+});
 
 t.test("[S3] new_subscription_messages_max: with one user more, nobody gets a message", async (t) => {
   const large = await startTestServer(t);
@@ -277,7 +271,7 @@ t.test("[S3] new_subscription_messages_max: with one user more, nobody gets a me
   t.equal(state["max_bulk_new_subscription_messages"], countMax);
 });
 
-t.test("[architecture] a large change sends these messages when it is complete", async (t) => {
+t.test("a large change sends these messages when it is complete", async (t) => {
   const large = await startTestServer(t);
   const ids = await addUsers(large, "crowd", limits.new_subscription_messages_max);
   const count = Math.floor(limits.subscribers_per_command_max / ids.length) + 1;
@@ -305,7 +299,7 @@ t.test("[S1] a hidden email identifies no user, the dummy email does", async (t)
   t.match((await by(body.user.email)).body, { subscribed: { [hidden.userId]: ["addressed"] } });
 });
 
-t.test("[public API, level 362] users can subscribe to archived channels and unsubscribe from them", async (t) => {
+t.test("users can subscribe to archived channels and unsubscribe from them", async (t) => {
   const id = await createChannel(owner, "past", [other]);
   const channel = realmOf(server).view.channels.get(id);
   if (channel !== undefined) write(server, "channels", id, { ...channel, isArchived: true });
@@ -315,12 +309,9 @@ t.test("[public API, level 362] users can subscribe to archived channels and uns
   t.match((await other.delete(path, { subscriptions: ["past"] })).body, { removed: ["past"] });
 });
 
-t.test(
-  "[public API, unsubscribe] a private channel without subscribers is kept for users who administer it",
-  async (t) => {
-    const id = await createChannel(member, "deserted", [member], { invite_only: true });
-    await member.delete(path, { subscriptions: ["deserted"] });
-    t.match(realmOf(server).view.channels.get(id), { isArchived: false });
-    t.strictSame(outcome(await owner.get(`/streams/${id}/members`)), success({ subscribers: [] }));
-  },
-);
+t.test("a private channel without subscribers is kept for users who administer it", async (t) => {
+  const id = await createChannel(member, "deserted", [member], { invite_only: true });
+  await member.delete(path, { subscriptions: ["deserted"] });
+  t.match(realmOf(server).view.channels.get(id), { isArchived: false });
+  t.strictSame(outcome(await owner.get(`/streams/${id}/members`)), success({ subscribers: [] }));
+});

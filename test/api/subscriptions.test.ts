@@ -44,36 +44,33 @@ async function channelsOf(client: Client): Promise<string[]> {
 const unknown = (name: string) =>
   refusal(`Channel '${name}' does not exist`, "STREAM_DOES_NOT_EXIST", 400, { stream: name });
 
-t.test(
-  "[OpenAPI, get-subscriptions] a subscription is the channel's record with the user's own settings",
-  async (t) => {
-    const reader = await personOf(server, "reader");
-    const { status, body } = await reader.get(path);
-    const color = body.subscriptions[0]?.color;
-    t.match(color, /^#[0-9a-f]{6}$/);
-    t.strictSame(
-      { status, body },
-      success({
-        subscriptions: [
-          {
-            ...(await channelSeenBy(reader, 1)),
-            color,
-            is_muted: false,
-            in_home_view: true,
-            pin_to_top: false,
-            desktop_notifications: null,
-            audible_notifications: null,
-            push_notifications: null,
-            email_notifications: null,
-            wildcard_mentions_notify: null,
-          },
-        ],
-      }),
-    );
-  },
-);
+t.test("a subscription is the channel's record with the user's own settings", async (t) => {
+  const reader = await personOf(server, "reader");
+  const { status, body } = await reader.get(path);
+  const color = body.subscriptions[0]?.color;
+  t.match(color, /^#[0-9a-f]{6}$/);
+  t.strictSame(
+    { status, body },
+    success({
+      subscriptions: [
+        {
+          ...(await channelSeenBy(reader, 1)),
+          color,
+          is_muted: false,
+          in_home_view: true,
+          pin_to_top: false,
+          desktop_notifications: null,
+          audible_notifications: null,
+          push_notifications: null,
+          email_notifications: null,
+          wildcard_mentions_notify: null,
+        },
+      ],
+    }),
+  );
+});
 
-t.test("[OpenAPI, get-subscriptions] subscribers are returned on request, ascending", async (t) => {
+t.test("subscribers are returned on request, ascending", async (t) => {
   const id = await createChannel(owner, "listed", [other, member]);
   for (const form of ["true", "partial"]) {
     const { body } = await member.get(path, { include_subscribers: form });
@@ -86,22 +83,19 @@ t.test("[OpenAPI, get-subscriptions] subscribers are returned on request, ascend
   );
 });
 
-t.test(
-  "[OpenAPI, subscribe] the answer lists new and existing subscriptions by user id and channel name",
-  async (t) => {
-    await createChannel(owner, "Tea", []);
-    const first = await subscribe(member, ["tea", "TEA"]);
-    t.strictSame(outcome(first), joined({ subscribed: { [member.userId]: ["Tea"] }, already_subscribed: {} }));
-    const second = await subscribe(member, ["Tea", "general"]);
-    t.strictSame(
-      outcome(second),
-      joined({ subscribed: {}, already_subscribed: { [member.userId]: ["Tea", "general"] } }),
-    );
-    t.ok((await channelsOf(member)).includes("Tea"));
-  },
-);
+t.test("the answer lists new and existing subscriptions by user id and channel name", async (t) => {
+  await createChannel(owner, "Tea", []);
+  const first = await subscribe(member, ["tea", "TEA"]);
+  t.strictSame(outcome(first), joined({ subscribed: { [member.userId]: ["Tea"] }, already_subscribed: {} }));
+  const second = await subscribe(member, ["Tea", "general"]);
+  t.strictSame(
+    outcome(second),
+    joined({ subscribed: {}, already_subscribed: { [member.userId]: ["Tea", "general"] } }),
+  );
+  t.ok((await channelsOf(member)).includes("Tea"));
+});
 
-t.test("[OpenAPI, subscribe] a channel that does not exist is created with the request's settings", async (t) => {
+t.test("a channel that does not exist is created with the request's settings", async (t) => {
   const made = await member.post(path, {
     subscriptions: [{ name: "  new one ", description: "first\nsecond" }, { name: "new two" }],
     invite_only: true,
@@ -171,7 +165,7 @@ t.test("[M7] of two concurrent subscriptions to a new name, one creates the chan
   );
 });
 
-t.test("[OpenAPI, subscribe] announce posts a notice for each channel that this request creates", async (t) => {
+t.test("announce posts a notice for each channel that this request creates", async (t) => {
   const follower = await Follower.of(owner);
   await subscribe(member, ["told of", "general"], { announce: true });
   await follower.settled();
@@ -185,7 +179,7 @@ t.test("[OpenAPI, subscribe] announce posts a notice for each channel that this 
   ]);
 });
 
-t.test("[OpenAPI, subscribe] others are named by id or by email", async (t) => {
+t.test("others are named by id or by email", async (t) => {
   await createChannel(owner, "named", []);
   const address = other.account?.email.toUpperCase();
   const byAddress = await subscribe(member, ["named"], { principals: [address, member.account?.email] });
@@ -204,7 +198,7 @@ t.test("[OpenAPI, subscribe] others are named by id or by email", async (t) => {
   t.ok((await channelsOf(guest)).includes("named"));
 });
 
-t.test("[OpenAPI, subscribe] an unknown or deactivated user is a 400, and nobody is subscribed", async (t) => {
+t.test("an unknown or deactivated user is a 400, and nobody is subscribed", async (t) => {
   const gone = await personOf(server, "gone");
   await owner.delete(`/users/${gone.userId}`);
   const id = await createChannel(owner, "untouched", []);
@@ -258,20 +252,17 @@ t.test("[D18, S1] nobody subscribes to a private channel they cannot read, not e
   );
 });
 
-t.test(
-  "[OpenAPI, subscribe] authorization_errors_fatal=false subscribes to the allowed channels and lists the rejected ones",
-  async (t) => {
-    await createChannel(member, "Sealed too", [member], { invite_only: true });
-    await createChannel(member, "Unsealed", []);
-    t.equal((await subscribe(other, ["Unsealed", "sealed too"])).status, 400);
-    t.notOk((await channelsOf(other)).includes("Unsealed"), "fatal by default: nothing was changed");
-    const answer = await subscribe(other, ["Unsealed", "sealed too"], { authorization_errors_fatal: false });
-    t.strictSame(
-      outcome(answer),
-      joined({ subscribed: { [other.userId]: ["Unsealed"] }, already_subscribed: {}, unauthorized: ["sealed too"] }),
-    );
-  },
-);
+t.test("authorization_errors_fatal=false subscribes to the allowed channels and lists the rejected ones", async (t) => {
+  await createChannel(member, "Sealed too", [member], { invite_only: true });
+  await createChannel(member, "Unsealed", []);
+  t.equal((await subscribe(other, ["Unsealed", "sealed too"])).status, 400);
+  t.notOk((await channelsOf(other)).includes("Unsealed"), "fatal by default: nothing was changed");
+  const answer = await subscribe(other, ["Unsealed", "sealed too"], { authorization_errors_fatal: false });
+  t.strictSame(
+    outcome(answer),
+    joined({ subscribed: { [other.userId]: ["Unsealed"] }, already_subscribed: {}, unauthorized: ["sealed too"] }),
+  );
+});
 
 t.test("[spec 2.4] can_subscribe_group is for oneself, can_add_subscribers_group for adding others", async (t) => {
   const strict = await startTestServer(t);
@@ -300,7 +291,7 @@ t.test("[behaviour 3.8] a guest can subscribe to web-public channels only", asyn
   t.strictSame(outcome(await subscribe(visitor, ["general"])), refusal("Unable to access channel (general)."));
 });
 
-t.test("[OpenAPI, unsubscribe] the answer lists removed and missing subscriptions", async (t) => {
+t.test("the answer lists removed and missing subscriptions", async (t) => {
   await createChannel(member, "Left", [member, other]);
   await createChannel(member, "Never", []);
   const follower = await Follower.of(member);
@@ -343,7 +334,7 @@ t.test("[spec 4.4] administrators, the channel's administrators and its group ca
   t.equal((await unsubscribe(owner, ["sealed crew"], { principals })).status, 200, "from a private one, too");
 });
 
-t.test("[OpenAPI, unsubscribe] users remove their own bots from channels that they can access", async (t) => {
+t.test("users remove their own bots from channels that they can access", async (t) => {
   const bot = await botOf(server, "bot", other);
   await createChannel(member, "botted", [bot, member]);
   t.strictSame(
@@ -356,7 +347,7 @@ t.test("[OpenAPI, unsubscribe] users remove their own bots from channels that th
   );
 });
 
-t.test("[OpenAPI, subscribe] subscribing again restores the former settings", async (t) => {
+t.test("subscribing again restores the former settings", async (t) => {
   await createChannel(member, "home", []);
   await member.post(path, { subscriptions: [{ name: "home", color: "#123456" }] });
   await unsubscribe(member, ["home"]);

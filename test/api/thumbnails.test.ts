@@ -43,7 +43,7 @@ async function refusedWith(t: Test, client: Client, url: string, expected: unkno
 
 const notThere = refusal("File not found", "NOT_FOUND", 404);
 
-t.test("[public API, register] thumbnail formats are published", async (t) => {
+t.test("thumbnail formats are published", async (t) => {
   const { body } = await owner.post("/register", { fetch_event_types: ["realm"] });
   t.equal(body.server_inline_image_preview, true);
   t.strictSame(
@@ -52,7 +52,7 @@ t.test("[public API, register] thumbnail formats are published", async (t) => {
   );
 });
 
-t.test("[public API, message formatting] a thumbnail fits into its format and keeps the proportions", async (t) => {
+t.test("a thumbnail fits into its format and keeps the proportions", async (t) => {
   for (const [format, width, height, expected] of [
     ["png", 2000, 1000, [840, 420]],
     ["jpeg", 500, 2000, [140, 560]],
@@ -69,7 +69,7 @@ t.test("[public API, message formatting] a thumbnail fits into its format and ke
   }
 });
 
-t.test("[public API, message formatting] a picture is rotated by its metadata, which is then removed", async (t) => {
+t.test("a picture is rotated by its metadata, which is then removed", async (t) => {
   const turned = await sharp(await picture("jpeg", 300, 100))
     .withMetadata({ orientation: 6 })
     .toBuffer();
@@ -82,7 +82,7 @@ t.test("[public API, message formatting] a picture is rotated by its metadata, w
   });
 });
 
-t.test("[public API, message formatting] an animation has a moving and a still thumbnail", async (t) => {
+t.test("an animation has a moving and a still thumbnail", async (t) => {
   for (const format of ["gif", "webp"] as const) {
     const file = await uploaded(owner, await animation(format, 3), `"a.${format}"`);
     t.match(await posted(linkTo(file)), `<img data-animated="true" data-original-dimensions="16x16"`);
@@ -94,7 +94,7 @@ t.test("[public API, message formatting] an animation has a moving and a still t
   t.equal((await lookAt((await fetchFile(owner, thumbnailOf(single, moving))).bytes)).pages, 1, "nothing moves");
 });
 
-t.test("[public API, message formatting] a WebP larger than its first 256 KiB is shown, too", async (t) => {
+t.test("a WebP larger than its first 256 KiB is shown, too", async (t) => {
   const noise = { type: "gaussian", mean: 128, sigma: 60 } as const;
   const raw = sharp({ create: { width: 1500, height: 1500, channels: 3, background: "#000", noise } });
   const bytes = await raw.webp({ quality: 100 }).toBuffer();
@@ -102,7 +102,7 @@ t.test("[public API, message formatting] a WebP larger than its first 256 KiB is
   t.match(await posted(linkTo(await uploaded(owner, bytes, '"large.webp"'))), 'data-original-dimensions="1500x1500"');
 });
 
-t.test("[public API, message formatting] an unknown format gets the nearest one; a malformed one is 404", async (t) => {
+t.test("an unknown format gets the nearest one; a malformed one is 404", async (t) => {
   const file = await uploaded(owner, await picture("png", 30, 20), '"a.png"');
   t.equal((await fetchFile(owner, thumbnailOf(file, "300x200.webp"))).status, 200);
   t.equal((await fetchFile(owner, thumbnailOf(file, "300x200-anim.jpg"))).status, 200);
@@ -211,7 +211,7 @@ t.test("[S3] IMAGE_PREVIEWS_PER_MESSAGE_MAX: only the first links of a message h
   t.equal(await shown(max + 1), max);
 });
 
-t.test("[public API, message formatting] an uploaded video is shown; other downloads are not", async (t) => {
+t.test("an uploaded video is shown; other downloads are not", async (t) => {
   const video = await uploaded(owner, "frames", '"später.mp4"');
   const url = encodeURI(video.url);
   t.equal(
@@ -221,7 +221,7 @@ t.test("[public API, message formatting] an uploaded video is shown; other downl
   t.notMatch(await posted(linkTo(await uploaded(owner, "frames", '"a.avi"'))), "<video");
 });
 
-t.test("[public API, render-message] a rendered draft and an edit show previews like a message", async (t) => {
+t.test("a rendered draft and an edit show previews like a message", async (t) => {
   const file = await uploaded(owner, await picture("png", 12, 9), '"a.png"');
   const { rendered } = (await owner.post("/messages/render", { content: linkTo(file) })).body;
   t.match(rendered, `src="${thumbnailOf(file)}"`);
@@ -234,7 +234,7 @@ t.test("[public API, render-message] a rendered draft and an edit show previews 
   t.notMatch(await posted(`> ${linkTo(file)}`), "<img", "quoted");
 });
 
-t.test("[public API, update-realm] with `inline_image_preview` off, pictures and videos stay links", async (t) => {
+t.test("with `inline_image_preview` off, pictures and videos stay links", async (t) => {
   const file = await uploaded(owner, await picture("png", 12, 9), '"a.png"');
   const video = await uploaded(owner, "frames", '"a.mp4"');
   t.equal((await owner.patch("/realm", { inline_image_preview: false })).status, 200);

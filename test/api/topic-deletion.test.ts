@@ -89,15 +89,12 @@ t.test("[spec 7] a user who is not an administrator gets only that error, whatev
   t.match(await remove(owner.anonymous(), id, "t"), { status: 401 });
 });
 
-t.test(
-  "[architecture] a user who lost the administrator role after sending the request is rejected in the turn",
-  async (t) => {
-    const { dispatcher, view } = realmOf(server);
-    const to = { actor: "topic-deletion", channelId: 1, topic: "t" } as const;
-    const asked = command(to, "topic-deletion.request", { deadline: view.now }, member.userId);
-    t.match(await dispatcher.ask(asked), { kind: "refused", code: "UNAUTHORIZED_PRINCIPAL" });
-  },
-);
+t.test("a user who lost the administrator role after sending the request is rejected in the turn", async (t) => {
+  const { dispatcher, view } = realmOf(server);
+  const to = { actor: "topic-deletion", channelId: 1, topic: "t" } as const;
+  const asked = command(to, "topic-deletion.request", { deadline: view.now }, member.userId);
+  t.match(await dispatcher.ask(asked), { kind: "refused", code: "UNAUTHORIZED_PRINCIPAL" });
+});
 
 t.test(
   "[D24, behaviour 7] an unknown, archived or inaccessible private channel is rejected with Invalid channel ID",
@@ -215,7 +212,7 @@ t.test("[D29] a deletion covers the messages at its arrival; a later post is kep
   t.strictSame(await policiesIn(member, id), [3], "the users' policies for the topic are kept, too");
 });
 
-t.test("[architecture] a deletion that an older version left unfinished is continued", async (t) => {
+t.test("a deletion that an older version left unfinished is continued", async (t) => {
   const id = await createChannel(owner, "older", [owner]);
   const ids = await fill(owner, id, "t", 2);
   await follow(owner, id, "t");
@@ -260,7 +257,7 @@ async function raceDeletionAndPost({ owner }: TestServer, channelId: number, top
   return order;
 }
 
-t.test("[architecture] a caller that disconnects does not stop a deletion before its deadline", async (t) => {
+t.test("a caller that disconnects does not stop a deletion before its deadline", async (t) => {
   const id = await createChannel(owner, "hung up", [owner]);
   await fill(owner, id, "t", 2 * batch + 1);
   const { dispatcher, view } = realmOf(server);

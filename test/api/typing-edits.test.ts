@@ -31,92 +31,80 @@ async function receivedEvents(follower: Follower) {
   return toldOf(follower, "typing_edit_message");
 }
 
-t.test(
-  "[OpenAPI, typing_edit_message] other readers of the channel receive start and stop; the typist does not",
-  async (t) => {
-    const [anna, bert, carla] = (await people(3)) as [Client, Client, Client];
-    const channel_id = await createChannel(owner, "talk", [anna, bert]);
-    const id = await anna.say(channel_id, "", "x");
-    const followers = await Promise.all([anna, bert, carla].map((client) => Follower.of(client, wanted)));
-    const newer = await Follower.of(bert, { ...wanted, client_capabilities: { empty_topic_name: true } });
-    for (const op of ["start", "stop"]) {
-      t.strictSame(outcome(await type(anna, id, op)), success());
-      const notice = { type: "typing_edit_message", op, sender_id: anna.userId, message_id: id };
-      const recipient = { type: "channel", channel_id, topic: "general chat" };
-      const each = [];
-      for (const follower of followers) each.push(await receivedEvents(follower));
-      t.strictSame(each, [[], [{ ...notice, recipient }], []]);
-      t.strictSame(await receivedEvents(newer), [{ ...notice, recipient: { ...recipient, topic: "" } }]);
-    }
-  },
-);
+t.test("other readers of the channel receive start and stop; the typist does not", async (t) => {
+  const [anna, bert, carla] = (await people(3)) as [Client, Client, Client];
+  const channel_id = await createChannel(owner, "talk", [anna, bert]);
+  const id = await anna.say(channel_id, "", "x");
+  const followers = await Promise.all([anna, bert, carla].map((client) => Follower.of(client, wanted)));
+  const newer = await Follower.of(bert, { ...wanted, client_capabilities: { empty_topic_name: true } });
+  for (const op of ["start", "stop"]) {
+    t.strictSame(outcome(await type(anna, id, op)), success());
+    const notice = { type: "typing_edit_message", op, sender_id: anna.userId, message_id: id };
+    const recipient = { type: "channel", channel_id, topic: "general chat" };
+    const each = [];
+    for (const follower of followers) each.push(await receivedEvents(follower));
+    t.strictSame(each, [[], [{ ...notice, recipient }], []]);
+    t.strictSame(await receivedEvents(newer), [{ ...notice, recipient: { ...recipient, topic: "" } }]);
+  }
+});
 
-t.test(
-  "[OpenAPI, typing_edit_message] direct messages: other participants who want typing notifications receive them",
-  async (t) => {
-    const [anna, bert, carla] = (await people(3)) as [Client, Client, Client];
-    setUserSettings(server, carla.userId, { receives_typing_notifications: false });
-    const to = [anna, bert, carla].map(({ userId }) => userId);
-    const { id } = (await anna.post("/messages", { type: "direct", to, content: "x" })).body;
-    const [hearing, deaf] = [await Follower.of(bert, wanted), await Follower.of(carla, wanted)];
-    await type(anna, id);
-    const user_ids = to.sort((a, b) => a - b);
-    const notice = { type: "typing_edit_message", op: "start", sender_id: anna.userId, message_id: id };
-    t.strictSame(await receivedEvents(hearing), [{ ...notice, recipient: { type: "direct", user_ids } }]);
-    t.strictSame(await receivedEvents(deaf), []);
-  },
-);
+t.test("direct messages: other participants who want typing notifications receive them", async (t) => {
+  const [anna, bert, carla] = (await people(3)) as [Client, Client, Client];
+  setUserSettings(server, carla.userId, { receives_typing_notifications: false });
+  const to = [anna, bert, carla].map(({ userId }) => userId);
+  const { id } = (await anna.post("/messages", { type: "direct", to, content: "x" })).body;
+  const [hearing, deaf] = [await Follower.of(bert, wanted), await Follower.of(carla, wanted)];
+  await type(anna, id);
+  const user_ids = to.sort((a, b) => a - b);
+  const notice = { type: "typing_edit_message", op: "start", sender_id: anna.userId, message_id: id };
+  t.strictSame(await receivedEvents(hearing), [{ ...notice, recipient: { type: "direct", user_ids } }]);
+  t.strictSame(await receivedEvents(deaf), []);
+});
 
-t.test(
-  "[realtime] an inactive typist expires after 15 s with one stop; a deleted message causes no event",
-  async (t) => {
-    const [anna, bert] = (await people(2)) as [Client, Client];
-    const id = await anna.say(await createChannel(owner, "silent", [anna, bert]), "t", "x");
-    const follower = await Follower.of(bert, wanted);
-    const ops = async () => (await receivedEvents(follower)).map(({ op }) => op);
-    await type(anna, id);
-    clock.advance(limits.typing_expiry_ms - 1);
-    t.strictSame(await ops(), ["start"]);
-    clock.advance(201);
-    t.strictSame(await ops(), ["stop"]);
-    await type(anna, id);
-    await owner.delete(`/messages/${id}`);
-    t.strictSame(await ops(), ["start"]);
-    clock.advance(2 * limits.typing_expiry_ms);
-    t.strictSame(await ops(), []);
-  },
-);
+t.test("an inactive typist expires after 15 s with one stop; a deleted message causes no event", async (t) => {
+  const [anna, bert] = (await people(2)) as [Client, Client];
+  const id = await anna.say(await createChannel(owner, "silent", [anna, bert]), "t", "x");
+  const follower = await Follower.of(bert, wanted);
+  const ops = async () => (await receivedEvents(follower)).map(({ op }) => op);
+  await type(anna, id);
+  clock.advance(limits.typing_expiry_ms - 1);
+  t.strictSame(await ops(), ["start"]);
+  clock.advance(201);
+  t.strictSame(await ops(), ["stop"]);
+  await type(anna, id);
+  await owner.delete(`/messages/${id}`);
+  t.strictSame(await ops(), ["start"]);
+  clock.advance(2 * limits.typing_expiry_ms);
+  t.strictSame(await ops(), []);
+});
 
-t.test(
-  "[OpenAPI, typing_edit_message] a user who may not edit the message gets the reason, and nobody receives an event",
-  async (t) => {
-    const [anna, bert] = (await people(2)) as [Client, Client];
-    const id = await anna.say(await createChannel(owner, "strict", [anna, bert]), "t", "x");
-    const hidden = await owner.say(await createChannel(owner, "sealed", [owner], { invite_only: true }), "t", "x");
-    const follower = await Follower.of(bert, wanted);
-    t.strictSame(outcome(await type(bert, id)), refusal("You don't have permission to edit this message"));
-    t.strictSame(outcome(await type(owner, id)), refusal("You don't have permission to edit this message"));
-    for (const other of [hidden, 99_999]) {
-      t.strictSame(outcome(await type(anna, other)), refusal("Invalid message(s)"), "[D24] hidden or missing");
-    }
-    setUserSettings(server, anna.userId, { send_stream_typing_notifications: false });
-    t.strictSame(outcome(await type(anna, id)), refusal("User has disabled typing notifications for channel messages"));
-    setUserSettings(server, anna.userId, { send_stream_typing_notifications: true });
-    t.strictSame(outcome(await type(anna, id, "pause")), refusal("Invalid op"));
-    const missing = refusal("Missing 'op' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "op" });
-    t.strictSame(outcome(await anna.post(`/messages/${id}/typing`)), missing);
-    setRealmSettings(server, { allow_message_editing: false });
-    t.strictSame(outcome(await type(anna, id)), refusal("Your organization has turned off message editing"));
-    setRealmSettings(server, { allow_message_editing: true });
-    const direct = (await anna.post("/messages", { type: "direct", to: [bert.userId], content: "x" })).body.id;
-    setUserSettings(server, anna.userId, { send_private_typing_notifications: false });
-    t.strictSame(
-      outcome(await type(anna, direct)),
-      refusal("User has disabled typing notifications for direct messages"),
-    );
-    t.strictSame(await receivedEvents(follower), []);
-  },
-);
+t.test("a user who may not edit the message gets the reason, and nobody receives an event", async (t) => {
+  const [anna, bert] = (await people(2)) as [Client, Client];
+  const id = await anna.say(await createChannel(owner, "strict", [anna, bert]), "t", "x");
+  const hidden = await owner.say(await createChannel(owner, "sealed", [owner], { invite_only: true }), "t", "x");
+  const follower = await Follower.of(bert, wanted);
+  t.strictSame(outcome(await type(bert, id)), refusal("You don't have permission to edit this message"));
+  t.strictSame(outcome(await type(owner, id)), refusal("You don't have permission to edit this message"));
+  for (const other of [hidden, 99_999]) {
+    t.strictSame(outcome(await type(anna, other)), refusal("Invalid message(s)"), "[D24] hidden or missing");
+  }
+  setUserSettings(server, anna.userId, { send_stream_typing_notifications: false });
+  t.strictSame(outcome(await type(anna, id)), refusal("User has disabled typing notifications for channel messages"));
+  setUserSettings(server, anna.userId, { send_stream_typing_notifications: true });
+  t.strictSame(outcome(await type(anna, id, "pause")), refusal("Invalid op"));
+  const missing = refusal("Missing 'op' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "op" });
+  t.strictSame(outcome(await anna.post(`/messages/${id}/typing`)), missing);
+  setRealmSettings(server, { allow_message_editing: false });
+  t.strictSame(outcome(await type(anna, id)), refusal("Your organization has turned off message editing"));
+  setRealmSettings(server, { allow_message_editing: true });
+  const direct = (await anna.post("/messages", { type: "direct", to: [bert.userId], content: "x" })).body.id;
+  setUserSettings(server, anna.userId, { send_private_typing_notifications: false });
+  t.strictSame(
+    outcome(await type(anna, direct)),
+    refusal("User has disabled typing notifications for direct messages"),
+  );
+  t.strictSame(await receivedEvents(follower), []);
+});
 
 t.test("[S1] in protected history, only users who received the message receive its typing events", async (t) => {
   const [anna, bert, late] = (await people(3)) as [Client, Client, Client];

@@ -32,7 +32,7 @@ async function pair() {
 
 const addressOf = (client: Client): string => client.account?.email ?? "";
 
-t.test("[OpenAPI, set-typing-status] users are named by ids or emails, in a list or alone", async (t) => {
+t.test("users are named by ids or emails, in a list or alone", async (t) => {
   const { anna, bert, follower } = await pair();
   const forms: Params[] = [
     { to: [bert.userId] },
@@ -53,30 +53,27 @@ t.test("[OpenAPI, set-typing-status] users are named by ids or emails, in a list
   }
 });
 
-t.test(
-  "[OpenAPI, set-typing-status] before level 215, `to` had the channel for `stream`; stream_id takes precedence",
-  async (t) => {
-    const { anna, bert, follower } = await pair();
-    const id = await createChannel(owner, "older", [anna, bert]);
-    const forms: Params[] = [{ to: [id] }, { to: id }, { to: [99_999], stream_id: id }];
-    for (const params of forms) {
-      t.strictSame(outcome(await type(anna, { type: "stream", topic: "t", ...params })), success());
-      t.match(await receivedEvents(follower), [{ message_type: "stream", stream_id: id, topic: "t" }]);
-    }
-    const missing = refusal("Missing channel ID");
-    const wrong: Params[] = [
-      { type: "channel", to: [id] },
-      { type: "stream", to: [id, id] },
-      { type: "stream", to: [] },
-      { type: "stream", to: "older" },
-      { type: "stream" },
-    ];
-    for (const params of wrong) t.strictSame(outcome(await type(anna, { topic: "t", ...params })), missing);
-    t.strictSame(await receivedEvents(follower), []);
-  },
-);
+t.test("before level 215, `to` had the channel for `stream`; stream_id takes precedence", async (t) => {
+  const { anna, bert, follower } = await pair();
+  const id = await createChannel(owner, "older", [anna, bert]);
+  const forms: Params[] = [{ to: [id] }, { to: id }, { to: [99_999], stream_id: id }];
+  for (const params of forms) {
+    t.strictSame(outcome(await type(anna, { type: "stream", topic: "t", ...params })), success());
+    t.match(await receivedEvents(follower), [{ message_type: "stream", stream_id: id, topic: "t" }]);
+  }
+  const missing = refusal("Missing channel ID");
+  const wrong: Params[] = [
+    { type: "channel", to: [id] },
+    { type: "stream", to: [id, id] },
+    { type: "stream", to: [] },
+    { type: "stream", to: "older" },
+    { type: "stream" },
+  ];
+  for (const params of wrong) t.strictSame(outcome(await type(anna, { topic: "t", ...params })), missing);
+  t.strictSame(await receivedEvents(follower), []);
+});
 
-t.test("[OpenAPI, set-typing-status] invalid recipients are rejected as for a message", async (t) => {
+t.test("invalid recipients are rejected as for a message", async (t) => {
   const { anna, bert, follower } = await pair();
   const { userId } = bert;
   setUserSettings(server, owner.userId, { email_address_visibility: 4 });
@@ -107,7 +104,7 @@ t.test("[S3] direct_recipients_max: typing to more recipients than a message may
   t.strictSame(await receivedEvents(follower), []);
 });
 
-t.test("[realtime] a user who muted the typist receives no typing events of messages or edits", async (t) => {
+t.test("a user who muted the typist receives no typing events of messages or edits", async (t) => {
   const { anna, bert, follower } = await pair();
   const carla = await personOf(server, "carla");
   const hearing = await Follower.of(carla, capable);

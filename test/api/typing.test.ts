@@ -37,33 +37,25 @@ const person = (client: Client) => ({ user_id: client.userId, email: client.acco
 
 const ops = async (follower: Follower) => (await receivedEvents(follower)).map(({ op }) => op);
 
-t.test(
-  "[OpenAPI, set-typing-status] direct: all participants receive sender and recipients, the typist included",
-  async (t) => {
-    const [anna, bert, carla, dora] = (await people("anna", "bert", "carla", "dora")) as [
-      Client,
-      Client,
-      Client,
-      Client,
-    ];
-    const followers = await Promise.all([anna, bert, carla, dora].map((client) => Follower.of(client)));
-    t.strictSame(outcome(await type(anna, { to: [bert.userId, carla.userId] })), success());
-    await type(anna, { op: "stop", to: [carla.userId, bert.userId, anna.userId] });
-    const notice = {
-      type: "typing",
-      message_type: "direct",
-      sender: person(anna),
-      recipients: [person(anna), person(bert), person(carla)],
-    };
-    const both = [
-      { op: "start", ...notice },
-      { op: "stop", ...notice },
-    ];
-    const each = [];
-    for (const follower of followers) each.push(await receivedEvents(follower));
-    t.strictSame(each, [[both[1]], [both[1]], [both[1]], []], "unread, the latest notice wins (E4)");
-  },
-);
+t.test("direct: all participants receive sender and recipients, the typist included", async (t) => {
+  const [anna, bert, carla, dora] = (await people("anna", "bert", "carla", "dora")) as [Client, Client, Client, Client];
+  const followers = await Promise.all([anna, bert, carla, dora].map((client) => Follower.of(client)));
+  t.strictSame(outcome(await type(anna, { to: [bert.userId, carla.userId] })), success());
+  await type(anna, { op: "stop", to: [carla.userId, bert.userId, anna.userId] });
+  const notice = {
+    type: "typing",
+    message_type: "direct",
+    sender: person(anna),
+    recipients: [person(anna), person(bert), person(carla)],
+  };
+  const both = [
+    { op: "start", ...notice },
+    { op: "stop", ...notice },
+  ];
+  const each = [];
+  for (const follower of followers) each.push(await receivedEvents(follower));
+  t.strictSame(each, [[both[1]], [both[1]], [both[1]], []], "unread, the latest notice wins (E4)");
+});
 
 t.test("[E4] a queue that is read gets every notice; an unread one gets the latest of each typist", async (t) => {
   const [anna, bert, carla] = (await people("anna1", "bert1", "carla1")) as [Client, Client, Client];
@@ -83,7 +75,7 @@ t.test("[E4] a queue that is read gets every notice; an unread one gets the late
   await socket.closed;
 });
 
-t.test("[realtime] channel: subscribers receive typing events if their client can show them", async (t) => {
+t.test("channel: subscribers receive typing events if their client can show them", async (t) => {
   const [anna, bert, carla] = (await people("anna2", "bert2", "carla2")) as [Client, Client, Client];
   const stream_id = await createChannel(owner, "talk", [anna, bert]);
   const able = await Follower.of(bert, capable);
@@ -113,7 +105,7 @@ t.test("[spec 2.9] clients without the capability receive the display name of th
   }
 });
 
-t.test("[realtime] an inactive typist expires after 15 s with a stop; every start restarts the time", async (t) => {
+t.test("an inactive typist expires after 15 s with a stop; every start restarts the time", async (t) => {
   silence();
   const [anna, bert] = (await people("anna4", "bert4")) as [Client, Client];
   const stream_id = await createChannel(owner, "silent", [anna, bert]);
@@ -134,7 +126,7 @@ t.test("[realtime] an inactive typist expires after 15 s with a stop; every star
   }
 });
 
-t.test("[realtime] a typist who stopped does not expire, and others in the conversation are unaffected", async (t) => {
+t.test("a typist who stopped does not expire, and others in the conversation are unaffected", async (t) => {
   silence();
   const [anna, bert, carla] = (await people("anna5", "bert5", "carla5")) as [Client, Client, Client];
   const follower = await Follower.of(carla);
@@ -163,7 +155,7 @@ t.test("[spec 2.3] with receives_typing_notifications=false no typing event is d
   t.equal((await receivedEvents(hearing)).length, 2);
 });
 
-t.test("[realtime] a user who does not share typing gets an error, and nobody receives an event", async (t) => {
+t.test("a user who does not share typing gets an error, and nobody receives an event", async (t) => {
   const [anna, bert] = (await people("anna7", "bert7")) as [Client, Client];
   const stream_id = await createChannel(owner, "discreet", [anna, bert]);
   const follower = await Follower.of(bert, capable);
@@ -190,7 +182,7 @@ t.test("[realtime] a user who does not share typing gets an error, and nobody re
   );
 });
 
-t.test("[realtime] typing events are sent in channels of at most 100 subscribers", async (t) => {
+t.test("typing events are sent in channels of at most 100 subscribers", async (t) => {
   const [anna, bert] = (await people("anna8", "bert8")) as [Client, Client];
   const others = await addUsers(server, "many", 99);
   const follower = await Follower.of(bert, capable);
@@ -227,28 +219,25 @@ t.test(
   },
 );
 
-t.test(
-  "[OpenAPI, set-typing-status] missing and invalid parameters are rejected with their error messages",
-  async (t) => {
-    const [anna] = (await people("annaa")) as [Client];
-    const missing = (name: string) =>
-      refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
-    t.strictSame(outcome(await type(anna, { op: undefined, to: [2] })), missing("op"));
-    const wrong: [Params, string][] = [
-      [{ op: "pause", to: [2] }, "Invalid op"],
-      [{ type: "letter", to: [2] }, "Invalid type"],
-      [{ to: [] }, "Empty 'to' list"],
-      [{ to: [99_999] }, "Invalid user ID 99999"],
-      [{ type: "channel", topic: "t" }, "Missing channel ID"],
-      [{ type: "channel", stream_id: '"1"', topic: "t" }, "stream_id is not an integer"],
-    ];
-    for (const [params, msg] of wrong) t.strictSame(outcome(await type(anna, params)), refusal(msg), msg);
-    for (const params of [{}, { type: "direct" }, { type: "channel", stream_id: 1 }]) {
-      t.match(await type(anna, params), { status: 400, body: { result: "error" } }, JSON.stringify(params));
-    }
-    t.match(await type(owner.anonymous(), { to: [2] }), { status: 401 });
-  },
-);
+t.test("missing and invalid parameters are rejected with their error messages", async (t) => {
+  const [anna] = (await people("annaa")) as [Client];
+  const missing = (name: string) =>
+    refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
+  t.strictSame(outcome(await type(anna, { op: undefined, to: [2] })), missing("op"));
+  const wrong: [Params, string][] = [
+    [{ op: "pause", to: [2] }, "Invalid op"],
+    [{ type: "letter", to: [2] }, "Invalid type"],
+    [{ to: [] }, "Empty 'to' list"],
+    [{ to: [99_999] }, "Invalid user ID 99999"],
+    [{ type: "channel", topic: "t" }, "Missing channel ID"],
+    [{ type: "channel", stream_id: '"1"', topic: "t" }, "stream_id is not an integer"],
+  ];
+  for (const [params, msg] of wrong) t.strictSame(outcome(await type(anna, params)), refusal(msg), msg);
+  for (const params of [{}, { type: "direct" }, { type: "channel", stream_id: 1 }]) {
+    t.match(await type(anna, params), { status: 400, body: { result: "error" } }, JSON.stringify(params));
+  }
+  t.match(await type(owner.anonymous(), { to: [2] }), { status: 401 });
+});
 
 t.test("[S3] a topic may be as long as that of a message", async (t) => {
   const [anna, bert] = (await people("annab", "bertb")) as [Client, Client];

@@ -27,7 +27,7 @@ const contents = Array.from({ length: messages }, (_, index) => `${index} ${fill
 await sayMany(owner, "long", "fill", contents);
 const crowd = await Promise.all(Array.from({ length: people }, (_, index) => createAccount(owner, `reader ${index}`)));
 
-t.test("[S3] [E3] unsent_bytes_max bounds unread HTTP answers, and others are served", async (t) => {
+t.test("[S3, E3] unsent_bytes_max bounds unread HTTP answers, and others are served", async (t) => {
   const before = residentMib(program.pid);
   const readers = crowd.flatMap((person) =>
     Array.from({ length: readersEach }, () => StalledReader.get(person, `/messages?${query}`)),
@@ -44,7 +44,7 @@ t.test("[S3] [E3] unsent_bytes_max bounds unread HTTP answers, and others are se
   t.equal((await owner.get("/users/me")).status, 200, "others are served");
 });
 
-t.test("[S3] [E3] unsent_bytes_max bounds unread answers to calls on sockets", async (t) => {
+t.test("[S3, E3] unsent_bytes_max bounds unread answers to calls on sockets", async (t) => {
   const before = residentMib(program.pid);
   const sockets = await Promise.all(
     crowd.flatMap(({ authorization }) =>
@@ -62,7 +62,7 @@ t.test("[S3] [E3] unsent_bytes_max bounds unread answers to calls on sockets", a
   t.equal((await owner.get("/users/me")).status, 200, "others are served");
 });
 
-t.test("[realtime, Bounds] an answer of megabytes reaches a client that reads, followed by later events", async (t) => {
+t.test("an answer of megabytes reaches a client that reads, followed by later events", async (t) => {
   const [reader] = crowd;
   if (reader === undefined) throw new Error("there is nobody");
   const socket = await connect(reader);

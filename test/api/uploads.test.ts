@@ -58,7 +58,7 @@ function head(client: Client, more: string): string {
   return `POST /api/v1${avatar} HTTP/1.1\r\nHost: x\r\n${authorization}Content-Type: ${multipartType}\r\n${more}\r\n\r\n`;
 }
 
-t.test("[public API, avatar] exactly one file: none, two and a field without a file are rejected", async (t) => {
+t.test("exactly one file: none, two and a field without a file are rejected", async (t) => {
   await checkNoTrace(t, async () => {
     const file = { bytes: png, filename: '"a.png"' };
     const bodies = {
@@ -303,7 +303,7 @@ t.test("[D186] the client's file name is only a label: no folder, no control cha
   t.notOk(filesOf(server).some((name) => name.includes("evil")));
 });
 
-t.test("[public API, avatar] users of every role may upload an avatar", async (t) => {
+t.test("users of every role may upload an avatar", async (t) => {
   for (const [name, role] of Object.entries(roles)) {
     const person = await personOf(server, `a-${name}`, role);
     t.equal((await upload(person, avatar, png)).status, 200, name);

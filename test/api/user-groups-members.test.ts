@@ -42,7 +42,7 @@ const changeSubgroups = async (by: Client, id: number, params: Params) =>
 const isIn = async (id: number, who: Client, more: Params = {}): Promise<boolean> =>
   (await owner.get(`/user_groups/${id}/members/${who.userId}`, more)).body.is_user_group_member;
 
-t.test("[public API] members are added and removed, and listed by id", async (t) => {
+t.test("members are added and removed, and listed by id", async (t) => {
   const id = await createGroup(owner, freshName(), [third]);
   t.strictSame(await change(owner, id, { add: [member.userId, bot.userId, guest.userId, other.userId] }), success());
   t.strictSame(await membersOf(owner, id), ids(third, member, bot, guest, other));
@@ -155,7 +155,7 @@ t.test("[behaviour 3.5] permissions apply through nested groups, also on a deact
   t.strictSame(await membersOf(owner, id), ids(member, moderator, owner, third));
 });
 
-t.test("[public API] users are members directly, through subgroups or by role, unless deactivated", async (t) => {
+t.test("users are members directly, through subgroups or by role, unless deactivated", async (t) => {
   const inner = await createGroup(owner, freshName(), [member]);
   const id = await createGroup(owner, freshName(), [other], { subgroups: [inner, group("moderators")] });
   const leaver = await personOf(server, "leaver");
@@ -195,7 +195,7 @@ t.test("[behaviour 3.1] the members of system groups follow from roles", async (
   t.equal(await isIn(group("members"), member, { direct_member_only: true }), true);
 });
 
-t.test("[public API] subgroups are listed directly or recursively, for system groups, too", async (t) => {
+t.test("subgroups are listed directly or recursively, for system groups, too", async (t) => {
   const inner = await createGroup(owner, freshName());
   const middle = await createGroup(owner, freshName(), [], { subgroups: [inner] });
   const id = await createGroup(owner, freshName(), [], { subgroups: [middle, group("administrators")] });
@@ -236,7 +236,7 @@ t.test("[S3] the number of users and groups in a request is limited", async (t) 
   t.match(await changeSubgroups(owner, id, { add: many(groups + 1) }), { body: { msg: /^add is too long/ } });
 });
 
-t.test("[architecture] a large change is split, and answered when all of it is done", async (t) => {
+t.test("a large change is split, and answered when all of it is done", async (t) => {
   const big = await startTestServer(t);
   const count = 2 * limits.group_members_per_command_max + 1;
   const all = await addUsers(big, "hall", count);

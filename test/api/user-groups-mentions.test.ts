@@ -94,7 +94,7 @@ t.test("[spec 2.5] a deactivated group cannot be mentioned: the text stays plain
   t.ok((await read(member, body.id)).flags.includes("mentioned"));
 });
 
-t.test("[public API] a group is found by its exact name first, else in any case", async (t) => {
+t.test("a group is found by its exact name first, else in any case", async (t) => {
   const upper = await createGroup(owner, "Ops");
   const lower = await createGroup(owner, "ops");
   const named = async (name: string) => {

@@ -133,7 +133,7 @@ t.test("[S3] group_description_code_points_max limits a description", async (t) 
   t.strictSame(outcome(created), refusal(msg));
 });
 
-t.test("[public API] creation needs a name, a description and members that exist", async (t) => {
+t.test("creation needs a name, a description and members that exist", async (t) => {
   const gone = await personOf(server, "gone");
   await owner.delete(`/users/${gone.userId}`);
   const asleep = await createGroup(owner, freshName());
@@ -162,7 +162,7 @@ t.test("[public API] creation needs a name, a description and members that exist
   t.notOk((await owner.get("/user_groups")).body.user_groups.some((each: Params) => each["name"] === "complete"));
 });
 
-t.test("[public API] if a request breaks several rules, the first in order is reported", async (t) => {
+t.test("if a request breaks several rules, the first in order is reported", async (t) => {
   const rules: [Params, RegExp][] = [
     [{ members: [9999] }, /^Invalid user ID/],
     [{ name: "@x" }, /cannot start with/],
@@ -222,7 +222,7 @@ t.test("[behaviour 2.6, S1] guests and bots are rejected, and nobody may change 
   }
 });
 
-t.test("[architecture] a user who became a guest after sending the request is rejected in the turn, too", async (t) => {
+t.test("a user who became a guest after sending the request is rejected in the turn, too", async (t) => {
   const id = await createGroup(owner, freshName(), [], { can_manage_group: people(guest) });
   const change = { groupId: id, addIds: [member.userId], removeIds: [], addSubgroupIds: [], removeSubgroupIds: [] };
   const update = { groupId: id, name: "x", description: null, isDeactivated: null, settings: {} };

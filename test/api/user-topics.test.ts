@@ -61,7 +61,7 @@ async function mutedOf(client: Client): Promise<[string, string][]> {
   return (state["muted_topics"] as [string, string, number][]).map(([channel, topic]) => [channel, topic]);
 }
 
-t.test("[public API, update-user-topic] each policy is sent to its user alone, and 0 removes it", async (t) => {
+t.test("each policy is sent to its user alone, and 0 removes it", async (t) => {
   const { server: clocked, clock } = await startClockedServer(t);
   const [person, other] = [await personOf(clocked, "person"), await personOf(clocked, "other")];
   const wanted = { event_types: ["user_topic", "message"] };
@@ -83,20 +83,17 @@ t.test("[public API, update-user-topic] each policy is sent to its user alone, a
   t.strictSame(await topicsOf(other), []);
 });
 
-t.test(
-  "[public API, update-user-topic] setting an existing policy or removing a missing one changes nothing",
-  async (t) => {
-    const person = await newUser();
-    await set(person, open, "Lunch", followed);
-    const changes = await watchChanges(person);
-    t.strictSame(outcome(await set(person, open, " lunch ", followed)), success());
-    t.strictSame(outcome(await set(person, open, "dinner", none)), success());
-    t.strictSame(await changes(), []);
-    t.strictSame(await topicsOf(person), [[open, "Lunch", followed]]);
-  },
-);
+t.test("setting an existing policy or removing a missing one changes nothing", async (t) => {
+  const person = await newUser();
+  await set(person, open, "Lunch", followed);
+  const changes = await watchChanges(person);
+  t.strictSame(outcome(await set(person, open, " lunch ", followed)), success());
+  t.strictSame(outcome(await set(person, open, "dinner", none)), success());
+  t.strictSame(await changes(), []);
+  t.strictSame(await topicsOf(person), [[open, "Lunch", followed]]);
+});
 
-t.test("[public API, update-user-topic] topics ignore case, and the first spelling is kept", async (t) => {
+t.test("topics ignore case, and the first spelling is kept", async (t) => {
   const person = await newUser();
   const follower = await Follower.of(person, { event_types: ["user_topic", "message"] });
   await set(person, open, "Straße", muted);
@@ -164,7 +161,7 @@ t.test("[behaviour 4.3] clients that do not ask for user_topic receive muted_top
   t.strictSame((await person.register({ fetch_event_types: null, ...capable }))["muted_topics"], []);
 });
 
-t.test("[public API, mute-topic] the older operation mutes and unmutes, by the channel's id or name", async (t) => {
+t.test("the older operation mutes and unmutes, by the channel's id or name", async (t) => {
   const person = await newUser();
   const path = "/users/me/subscriptions/muted_topics";
   const mute = (params: Params) => person.patch(path, { topic: "noise", ...params });
@@ -204,7 +201,7 @@ t.test("[public API, mute-topic] the older operation mutes and unmutes, by the c
   }
 });
 
-t.test("[public API, update-user-topic] each invalid request is rejected with its error message", async (t) => {
+t.test("each invalid request is rejected with its error message", async (t) => {
   const person = await newUser();
   const changes = await watchChanges(person);
   const long = "x".repeat(limits.topic_code_points_max);

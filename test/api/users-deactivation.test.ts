@@ -275,7 +275,7 @@ t.test("[spec 4.20] several keys end together", async (t) => {
   t.strictSame([again.status, again.body.code], [401, "USER_DEACTIVATED"]);
 });
 
-t.test("[public API, deactivate-own-user] users may deactivate their own account, bots may not", async (t) => {
+t.test("users may deactivate their own account, bots may not", async (t) => {
   const bot = await botOf(server, "would be gone", member);
   t.strictSame(outcome(await bot.delete("/users/me")), refusal("This endpoint does not accept bot requests."));
   for (const role of [roles.administrator, roles.moderator, roles.member, roles.guest]) {
@@ -288,7 +288,7 @@ t.test("[public API, deactivate-own-user] users may deactivate their own account
   t.strictSame(outcome(await second.delete("/users/me")), success(), "another owner stays");
 });
 
-t.test("[public API, deactivate-own-user] neither the last owner nor the last user can be deactivated", async (t) => {
+t.test("neither the last owner nor the last user can be deactivated", async (t) => {
   const changes = await watchChanges(member);
   t.strictSame(
     outcome(await owner.delete("/users/me")),

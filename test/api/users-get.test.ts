@@ -36,7 +36,7 @@ async function listed(client: Client, id: number, params = {}): Promise<Event> {
   return body.members[0];
 }
 
-t.test("[public API, get-user] GET by id returns users, bots and deactivated accounts as in the list", async (t) => {
+t.test("GET by id returns users, bots and deactivated accounts as in the list", async (t) => {
   const bot = await botOf(server, "helper", member);
   const [gone = 0] = await addUsers(server, "gone", 1);
   await owner.delete(`/users/${gone}`);
@@ -50,7 +50,7 @@ t.test("[public API, get-user] GET by id returns users, bots and deactivated acc
   t.notOk("profile_data" in (await member.get(`/users/${gone}`)).body.user);
 });
 
-t.test("[public API, get-user] unknown ids and emails and missing credentials are rejected", async (t) => {
+t.test("unknown ids and emails and missing credentials are rejected", async (t) => {
   for (const path of [
     "/users/0",
     "/users/999999",

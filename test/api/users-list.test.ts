@@ -89,7 +89,7 @@ t.test("[spec 4.15] the cached list equals a fresh encoding for every viewer, af
   t.strictSame(await profile(), {}, "a removed field disappears from every chunk");
 });
 
-t.test("[RFC 9110] an unchanged list has the same ETag, and a client with it gets 304 without a body", async (t) => {
+t.test("RFC 9110: an unchanged list has the same ETag, and a client with it gets 304 without a body", async (t) => {
   const first = await member.get("/users");
   const tag = first.headers.get("ETag") ?? "";
   t.match(tag, /^"[^"]+"$/);

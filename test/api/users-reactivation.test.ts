@@ -32,7 +32,7 @@ async function returns(by: Client, id: number) {
   return outcome(await by.post(`/users/${id}/reactivate`));
 }
 
-t.test("[public API, reactivate-user] the account's list and channels work again, with events", async (t) => {
+t.test("the account's list and channels work again, with events", async (t) => {
   const leaver = await personOf(server, "leaver");
   const channel = await createChannel(owner, "shared", [owner, leaver]);
   const subscribers = async () => {
@@ -93,7 +93,7 @@ t.test(
   },
 );
 
-t.test("[public API, reactivate-user] unknown and active users and the server's bot are rejected", async (t) => {
+t.test("unknown and active users and the server's bot are rejected", async (t) => {
   const changes = await watchChanges(owner);
   for (const id of [0, 1, 999_999]) {
     for (const client of [owner, guest]) t.strictSame(await returns(client, id), refusal("No such user"));
@@ -112,38 +112,35 @@ t.test("[spec 3] a deactivated user cannot reactivate themselves", async (t) => 
   t.equal((await leaver.post(`/users/${leaver.userId}/reactivate`)).body.code, "USER_DEACTIVATED");
 });
 
-t.test(
-  "[public API] a bot is reactivated by its owner; without an active owner the caller becomes its owner",
-  async (t) => {
-    const keeper = await personOf(server, "keeper");
-    const bot = await botOf(server, "helper", keeper);
-    await owner.delete(`/users/${keeper.userId}`);
-    t.equal((await bot.get("/users/me")).status, 401, "bots are deactivated with their owner");
-    await reactivate(server, owner, keeper);
-    t.equal((await bot.get("/users/me")).body.code, "USER_DEACTIVATED", "and not reactivated with them");
-    t.strictSame(await returns(moderator, bot.userId), refusal("Insufficient permission"));
-    await reactivate(server, keeper, bot);
-    t.equal((await bot.get("/users/me")).body.bot_owner_id, keeper.userId);
+t.test("a bot is reactivated by its owner; without an active owner the caller becomes its owner", async (t) => {
+  const keeper = await personOf(server, "keeper");
+  const bot = await botOf(server, "helper", keeper);
+  await owner.delete(`/users/${keeper.userId}`);
+  t.equal((await bot.get("/users/me")).status, 401, "bots are deactivated with their owner");
+  await reactivate(server, owner, keeper);
+  t.equal((await bot.get("/users/me")).body.code, "USER_DEACTIVATED", "and not reactivated with them");
+  t.strictSame(await returns(moderator, bot.userId), refusal("Insufficient permission"));
+  await reactivate(server, keeper, bot);
+  t.equal((await bot.get("/users/me")).body.bot_owner_id, keeper.userId);
 
-    await owner.delete(`/users/${keeper.userId}`);
-    const follower = await Follower.of(administrator, { event_types: ["realm_user", "realm_bot", "message"] });
-    t.strictSame(await returns(administrator, bot.userId), success());
-    t.strictSame(outcome(await bot.get("/users/me")), invalidKey, "the former owner knows its key");
-    const { body } = await administrator.post(`/bots/${bot.userId}/api_key/regenerate`);
-    const renewed = new Client(server.url, { email: bot.account?.email ?? "", key: body.api_key, userId: bot.userId });
-    t.equal((await renewed.get("/users/me")).body.bot_owner_id, administrator.userId);
-    await follower.settled();
-    t.strictSame(
-      [...follower.ofType("realm_user"), ...follower.ofType("realm_bot")],
-      [
-        { type: "realm_user", op: "update", person: { user_id: bot.userId, is_active: true } },
-        { type: "realm_user", op: "update", person: { user_id: bot.userId, bot_owner_id: administrator.userId } },
-        { type: "realm_bot", op: "update", bot: { user_id: bot.userId, is_active: true } },
-        { type: "realm_bot", op: "update", bot: { user_id: bot.userId, owner_id: administrator.userId } },
-      ],
-    );
-  },
-);
+  await owner.delete(`/users/${keeper.userId}`);
+  const follower = await Follower.of(administrator, { event_types: ["realm_user", "realm_bot", "message"] });
+  t.strictSame(await returns(administrator, bot.userId), success());
+  t.strictSame(outcome(await bot.get("/users/me")), invalidKey, "the former owner knows its key");
+  const { body } = await administrator.post(`/bots/${bot.userId}/api_key/regenerate`);
+  const renewed = new Client(server.url, { email: bot.account?.email ?? "", key: body.api_key, userId: bot.userId });
+  t.equal((await renewed.get("/users/me")).body.bot_owner_id, administrator.userId);
+  await follower.settled();
+  t.strictSame(
+    [...follower.ofType("realm_user"), ...follower.ofType("realm_bot")],
+    [
+      { type: "realm_user", op: "update", person: { user_id: bot.userId, is_active: true } },
+      { type: "realm_user", op: "update", person: { user_id: bot.userId, bot_owner_id: administrator.userId } },
+      { type: "realm_bot", op: "update", bot: { user_id: bot.userId, is_active: true } },
+      { type: "realm_bot", op: "update", bot: { user_id: bot.userId, owner_id: administrator.userId } },
+    ],
+  );
+});
 
 t.test("[behaviour 1.9] reactivating a bot requires the permission to create it and an unused name", async (t) => {
   const keeper = await personOf(server, "second keeper");

@@ -41,7 +41,7 @@ function emailOf(client: Client): string {
   return client.account?.email ?? "";
 }
 
-t.test("[public API, create-user] an administrator creates an account, and everybody receives an event", async (t) => {
+t.test("an administrator creates an account, and everybody receives an event", async (t) => {
   const follower = await Follower.of(member, { event_types: ["realm_user", "subscription", "message"] });
   const made = await administrator.post("/users", { ...good, email: "Nora@Example.com", full_name: "  Nora  " });
   t.strictSame(outcome(made), success({ user_id: made.body.user_id }));
@@ -99,7 +99,7 @@ async function anonymousKey(email: string) {
   return owner.anonymous().get("/users/me/subscriptions", {}, { Authorization });
 }
 
-t.test("[public API, create-user] only administrators create users; a rejected request writes nothing", async (t) => {
+t.test("only administrators create users; a rejected request writes nothing", async (t) => {
   const changes = await watchChanges(owner);
   for (const client of [moderator, member, guest]) {
     t.strictSame(outcome(await client.post("/users", good)), adminNeeded);
@@ -108,7 +108,7 @@ t.test("[public API, create-user] only administrators create users; a rejected r
   t.strictSame(await changes(), []);
 });
 
-t.test("[public API, create-user] each parameter is required and validated; an error writes nothing", async (t) => {
+t.test("each parameter is required and validated; an error writes nothing", async (t) => {
   const changes = await watchChanges(owner);
   const tooLong = (name: string, limit: number) => refusal(`${name} is too long (limit: ${limit} characters)`);
   const inUse = refusal("Email is already in use.");
@@ -174,7 +174,7 @@ t.test("[M7] of two concurrent requests for one email, one is rejected", async (
   t.strictSame(twins.filter(({ status }) => status === 400).map(outcome), [refusal("Email is already in use.")]);
 });
 
-t.test("[public API, get-own-user] GET /users/me returns the caller's own account", async (t) => {
+t.test("GET /users/me returns the caller's own account", async (t) => {
   const said = await member.say("general", "users", "hello");
   const { status, body } = await member.get("/users/me");
   const { date_joined: joined, max_message_id: last } = body;

@@ -75,7 +75,7 @@ t.test("[D254] an archive sets one timer after a record, and none while nothing 
   t.strictSame(lines, []);
 });
 
-t.test("[operations, Archive and point in time] an archive notes the organizations that were erased", async (t) => {
+t.test("an archive notes the organizations that were erased", async (t) => {
   const world = new World(t);
   const erased = [
     { id: 2, at: 5 },
@@ -135,20 +135,17 @@ t.test("[M5] a nearly full disk of the data folder ends the wait for an archive 
   t.match(lines[1], /has a gap because of the full disk/);
 });
 
-t.test(
-  "[operations, Archive and point in time] a stop copies the last records, but does not wait long for an archive",
-  async (t) => {
-    const world = new World(t);
-    const { archiver, write } = archiverOf(t, world);
-    write(2);
-    await archiver.close();
-    t.equal(archiver.keepsAfter, world.end);
-    const broken = new World(t);
-    rmSync(broken.archive, { recursive: true });
-    const other = archiverOf(t, broken);
-    other.write(1);
-    await until(() => other.lines.length === 1);
-    await other.archiver.close();
-    t.equal(other.archiver.keepsAfter, 0, "the next start copies the rest");
-  },
-);
+t.test("a stop copies the last records, but does not wait long for an archive", async (t) => {
+  const world = new World(t);
+  const { archiver, write } = archiverOf(t, world);
+  write(2);
+  await archiver.close();
+  t.equal(archiver.keepsAfter, world.end);
+  const broken = new World(t);
+  rmSync(broken.archive, { recursive: true });
+  const other = archiverOf(t, broken);
+  other.write(1);
+  await until(() => other.lines.length === 1);
+  await other.archiver.close();
+  t.equal(other.archiver.keepsAfter, 0, "the next start copies the rest");
+});

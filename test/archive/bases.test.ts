@@ -22,7 +22,7 @@ async function startLater(t: Test, environment: Record<string, string> = {}) {
 }
 
 t.test(
-  "[operations, Archive and point in time] a base is made each ARCHIVE_BASE_HOURS if something was written, and what is older than ARCHIVE_DAYS goes",
+  "a base is made each ARCHIVE_BASE_HOURS if something was written, and what is older than ARCHIVE_DAYS goes",
   async (t) => {
     const server = await startLater(t, { ARCHIVE_BASE_HOURS: "12", ARCHIVE_DAYS: "1" });
     const { owner, archive, time } = server;
@@ -59,7 +59,7 @@ t.test(
 );
 
 t.test(
-  "[operations, Archive and point in time] commands that change the stores, and a start without the archive, begin a generation; a check does not",
+  "commands that change the stores, and a start without the archive, begin a generation; a check does not",
   async (t) => {
     const { archive, dataDir, stop } = await startLater(t);
     await stop();

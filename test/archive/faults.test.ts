@@ -10,7 +10,7 @@ import { generationsOf } from "./archive-support.ts";
 import { complete, contentsOf, moment, post, startArchived, startRestored } from "./archived-server.ts";
 
 t.test(
-  "[operations, Archive and point in time] a server whose archive is missing serves, keeps what the archive lacks over a kill, and completes it when it appears",
+  "a server whose archive is missing serves, keeps what the archive lacks over a kill, and completes it when it appears",
   async (t) => {
     const [dataDir, archive] = [join(temporaryFolder(t), "data"), join(temporaryFolder(t), "archive")];
     const first = await startProgram(t, dataDir, { ARCHIVE_DIR: archive });
@@ -31,34 +31,31 @@ t.test(
   },
 );
 
-t.test(
-  "[operations, Archive and point in time] a full disk of the archive delays no answer, and loses no moment once it has room",
-  async (t) => {
-    const disk = SmallDisk.mount(t, 8);
-    if (!(disk instanceof SmallDisk)) {
-      t.pass(`no small disk: ${disk}`, { skip: disk });
-      return;
-    }
-    const archive = join(disk.mountPoint, "archive");
-    mkdirSync(archive);
-    const server = await startArchived(t, { archive });
-    await post(server.owner, "before");
-    await complete(server);
-    disk.fill();
-    const file = await uploaded(server.owner, "x".repeat(100_000));
-    await post(server.owner, linkTo(file));
-    await server.program.complained(/cannot be written: ENOSPC/);
-    const time = await moment();
-    await post(server.owner, "while it is full");
-    disk.giveRoom();
-    await server.program.complained(/is written again/);
-    await complete(server);
-    t.strictSame(generationsOf(archive), [1], "there is no gap");
-    t.strictSame(
-      readdirSync(archive, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".draft")),
-      [],
-    );
-    const restored = await startRestored(t, archive, time);
-    t.strictSame(await contentsOf(restored.owner), ["before", linkTo(file)]);
-  },
-);
+t.test("a full disk of the archive delays no answer, and loses no moment once it has room", async (t) => {
+  const disk = SmallDisk.mount(t, 8);
+  if (!(disk instanceof SmallDisk)) {
+    t.pass(`no small disk: ${disk}`, { skip: disk });
+    return;
+  }
+  const archive = join(disk.mountPoint, "archive");
+  mkdirSync(archive);
+  const server = await startArchived(t, { archive });
+  await post(server.owner, "before");
+  await complete(server);
+  disk.fill();
+  const file = await uploaded(server.owner, "x".repeat(100_000));
+  await post(server.owner, linkTo(file));
+  await server.program.complained(/cannot be written: ENOSPC/);
+  const time = await moment();
+  await post(server.owner, "while it is full");
+  disk.giveRoom();
+  await server.program.complained(/is written again/);
+  await complete(server);
+  t.strictSame(generationsOf(archive), [1], "there is no gap");
+  t.strictSame(
+    readdirSync(archive, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".draft")),
+    [],
+  );
+  const restored = await startRestored(t, archive, time);
+  t.strictSame(await contentsOf(restored.owner), ["before", linkTo(file)]);
+});

@@ -85,109 +85,94 @@ function judge(world: World): string | null {
   return null;
 }
 
-t.test(
-  "[operations, Archive and point in time] an archive has exactly the records that it says, over torn copies, gaps and owners",
-  (t) => {
-    const seed = seedOf(t);
-    for (let run = 0; run < runs; run++) {
-      const random = seededRandom(seed + run);
-      const world = new World(t);
-      for (let count = 0; count < steps; count++) step(world, random);
-      world.copy();
-      const wrong = judge(world);
-      if (wrong !== null) t.fail(`SEED=${seed + run}: ${wrong}`);
-    }
-    t.pass(`${runs} runs`);
-    t.end();
-  },
-);
-
-t.test(
-  "[operations, Archive and point in time] a process that meets a newer owner of its archive writes no more",
-  (t) => {
+t.test("an archive has exactly the records that it says, over torn copies, gaps and owners", (t) => {
+  const seed = seedOf(t);
+  for (let run = 0; run < runs; run++) {
+    const random = seededRandom(seed + run);
     const world = new World(t);
-    world.write(3);
+    for (let count = 0; count < steps; count++) step(world, random);
     world.copy();
-    const earlier = world.writer;
-    world.restart();
-    world.write(2);
-    world.copy();
-    world.write(1);
-    t.throws(() => earlier.copy(world.end, false, () => undefined), ArchiveTaken);
-    t.equal(judge(world), null);
-    t.end();
-  },
-);
+    const wrong = judge(world);
+    if (wrong !== null) t.fail(`SEED=${seed + run}: ${wrong}`);
+  }
+  t.pass(`${runs} runs`);
+  t.end();
+});
 
-t.test(
-  "[operations, Archive and point in time] what an earlier owner wrote after it had been replaced does not count",
-  (t) => {
-    const world = new World(t);
-    world.copy();
-    world.write(3);
-    world.copy();
-    const [file] = listRecords(world.archive, 1);
-    world.restart();
-    world.write(2);
-    world.copy();
-    // Records 4 to 9 of the first owner: it was writing when it was replaced.
-    writeFileSync(
-      file?.path.replace("000000000000001-000000000000003", "000000000000004-000000000000009") ?? "",
-      "other",
+t.test("a process that meets a newer owner of its archive writes no more", (t) => {
+  const world = new World(t);
+  world.write(3);
+  world.copy();
+  const earlier = world.writer;
+  world.restart();
+  world.write(2);
+  world.copy();
+  world.write(1);
+  t.throws(() => earlier.copy(world.end, false, () => undefined), ArchiveTaken);
+  t.equal(judge(world), null);
+  t.end();
+});
+
+t.test("what an earlier owner wrote after it had been replaced does not count", (t) => {
+  const world = new World(t);
+  world.copy();
+  world.write(3);
+  world.copy();
+  const [file] = listRecords(world.archive, 1);
+  world.restart();
+  world.write(2);
+  world.copy();
+  // Records 4 to 9 of the first owner: it was writing when it was replaced.
+  writeFileSync(
+    file?.path.replace("000000000000001-000000000000003", "000000000000004-000000000000009") ?? "",
+    "other",
+  );
+  t.equal(judge(world), null);
+  world.restart();
+  world.write(2);
+  world.copy();
+  t.equal(judge(world), null);
+  t.end();
+});
+
+t.test("an archive is neither made in a folder with other files, nor shared, nor made where none is", (t) => {
+  const [one, other] = [new World(t), new World(t)];
+  const copyTo = (world: World, archive: string) => () =>
+    new ArchiveWriter({ archive, dataDir: world.dataDir, journal: world.journalFolder }).copy(
+      0,
+      false,
+      () => undefined,
     );
-    t.equal(judge(world), null);
-    world.restart();
-    world.write(2);
-    world.copy();
-    t.equal(judge(world), null);
-    t.end();
-  },
-);
+  one.copy();
+  t.throws(copyTo(other, one.archive), { name: "ArchiveTaken", message: /is the archive of another data folder/ });
+  t.throws(copyTo(other, one.dataDir), { name: "ArchiveTaken", message: /is not empty and is not an archive/ });
+  const missing = join(other.archive, "missing");
+  t.throws(copyTo(other, missing), { message: `there is no folder ${missing}` });
+  t.notOk(existsSync(missing));
+  rmSync(one.archive, { recursive: true });
+  mkdirSync(one.archive);
+  t.throws(() => one.copy(), { message: /is not the archive that this process writes: is its disk mounted\?/ });
+  t.end();
+});
 
-t.test(
-  "[operations, Archive and point in time] an archive is neither made in a folder with other files, nor shared, nor made where none is",
-  (t) => {
-    const [one, other] = [new World(t), new World(t)];
-    const copyTo = (world: World, archive: string) => () =>
-      new ArchiveWriter({ archive, dataDir: world.dataDir, journal: world.journalFolder }).copy(
-        0,
-        false,
-        () => undefined,
-      );
-    one.copy();
-    t.throws(copyTo(other, one.archive), { name: "ArchiveTaken", message: /is the archive of another data folder/ });
-    t.throws(copyTo(other, one.dataDir), { name: "ArchiveTaken", message: /is not empty and is not an archive/ });
-    const missing = join(other.archive, "missing");
-    t.throws(copyTo(other, missing), { message: `there is no folder ${missing}` });
-    t.notOk(existsSync(missing));
-    rmSync(one.archive, { recursive: true });
-    mkdirSync(one.archive);
-    t.throws(() => one.copy(), { message: /is not the archive that this process writes: is its disk mounted\?/ });
-    t.end();
-  },
-);
-
-t.test(
-  "[operations, Archive and point in time] an archive of a newer program, or from before the first release, is neither continued nor restored",
-  (t) => {
-    const world = new World(t);
-    world.write(1);
-    world.copy();
-    const file = identityFile(world.archive);
-    const identity = readJson(file) as ArchiveIdentity;
-    world.restart();
-    for (const [format, message] of [
-      [1, /was written before the first release/],
-      [undefined, /was written before the first release/],
-      [`colloquy-${storeVersion + 1}`, /use the newer program/],
-    ] as const) {
-      writeFileSync(file, JSON.stringify({ ...identity, format }));
-      t.throws(() => world.copy(), { name: "UnknownFormat", message });
-      t.throws(() => planRestore(world.archive, "latest"), { name: "UnknownFormat", message });
-    }
-    writeFileSync(file, JSON.stringify(identity));
-    world.copy();
-    t.equal(judge(world), null);
-    t.end();
-  },
-);
+t.test("an archive of a newer program, or from before the first release, is neither continued nor restored", (t) => {
+  const world = new World(t);
+  world.write(1);
+  world.copy();
+  const file = identityFile(world.archive);
+  const identity = readJson(file) as ArchiveIdentity;
+  world.restart();
+  for (const [format, message] of [
+    [1, /was written before the first release/],
+    [undefined, /was written before the first release/],
+    [`colloquy-${storeVersion + 1}`, /use the newer program/],
+  ] as const) {
+    writeFileSync(file, JSON.stringify({ ...identity, format }));
+    t.throws(() => world.copy(), { name: "UnknownFormat", message });
+    t.throws(() => planRestore(world.archive, "latest"), { name: "UnknownFormat", message });
+  }
+  writeFileSync(file, JSON.stringify(identity));
+  world.copy();
+  t.equal(judge(world), null);
+  t.end();
+});

@@ -13,7 +13,7 @@ const workspace = openWorkspace();
 t.teardown(() => workspace.remove());
 
 t.test(
-  "[bench] the command measures a running server with --url and --zuliprc, without a progress bar off a terminal",
+  "the command measures a running server with --url and --zuliprc, without a progress bar off a terminal",
   async (t) => {
     const server = await startServer(workspace);
     t.teardown(() => server.stop());
@@ -45,7 +45,7 @@ t.test(
   },
 );
 
-t.test("[bench] a wrong command line exits with 2 and one line that gives the reason", async (t) => {
+t.test("a wrong command line exits with 2 and one line that gives the reason", async (t) => {
   const cases: readonly (readonly [RegExp, readonly string[]])[] = [
     [/unknown scenario nothing; known are start, start-filled, start-killed, send/, ["nothing"]],
     [/at most 60000/, ["send", "--connections", "60001"]],
@@ -76,7 +76,7 @@ t.test("[bench] a wrong command line exits with 2 and one line that gives the re
   }
 });
 
-t.test("[bench] an interrupt stops the started servers and exits with 130", async (t) => {
+t.test("an interrupt stops the started servers and exits with 130", async (t) => {
   const bench = new Child({
     arguments: ["--import=tsx", "bench/main.ts", "send", "--size", "small"],
     folder: PROJECT_ROOT,

@@ -23,7 +23,7 @@ function verdictOf(base: readonly number[], head: readonly number[], better: Mea
   return compare(reportsOf(base), reportsOf(head)).map(({ verdict }) => verdict);
 }
 
-t.test("[bench] two revisions differ only if their ranges do not overlap", async (t) => {
+t.test("two revisions differ only if their ranges do not overlap", async (t) => {
   t.same(verdictOf([100, 110], [120, 130]), ["better"]);
   t.same(verdictOf([100, 110], [120, 130], "lower"), ["worse"]);
   t.same(verdictOf([120, 130], [100, 110]), ["worse"]);
@@ -33,7 +33,7 @@ t.test("[bench] two revisions differ only if their ranges do not overlap", async
   t.same(verdictOf([], [130]), [], "not measured in the base");
 });
 
-t.test("[bench] the table shows base, head, both ranges and their difference", async (t) => {
+t.test("the table shows base, head, both ranges and their difference", async (t) => {
   const compared = compare(
     [100, 110].map((value) => reportOf(value, "higher")),
     [210, 210].map((value) => reportOf(value, "higher")),
@@ -43,7 +43,7 @@ t.test("[bench] the table shows base, head, both ranges and their difference", a
 
 const isCheckout = existsSync(join(PROJECT_ROOT, ".git"));
 t.test(
-  "[bench] bench:compare measures HEAD and the work tree, and leaves no files behind",
+  "bench:compare measures HEAD and the work tree, and leaves no files behind",
   {
     skip: isCheckout ? false : "not a git checkout",
   },
@@ -59,7 +59,7 @@ t.test(
   },
 );
 
-t.test("[bench] an unknown revision or scenario ends with a line that names it", async (t) => {
+t.test("an unknown revision or scenario ends with a line that names it", async (t) => {
   for (const [message, code, args] of [
     [/unknown scenario nothing/, 2, ["HEAD", "nothing"]],
     [/no-such-revision|not a git repository/, 1, ["no-such-revision", "start"]],

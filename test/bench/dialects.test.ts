@@ -63,7 +63,7 @@ const job = (address: DeliveriesJob["address"], key: string): DeliveriesJob => (
   pace: { warmupMs: 50, durationMs: 1000, ratePerSecond: null },
 });
 
-t.test("[bench, peers] Socket.IO: posts are answered, every receiver sees each, and pings are answered", async (t) => {
+t.test("Socket.IO: posts are answered, every receiver sees each, and pings are answered", async (t) => {
   const { address, pongs } = await serve(t, {
     key: "k",
     onPost: (values, all) => {
@@ -78,7 +78,7 @@ t.test("[bench, peers] Socket.IO: posts are answered, every receiver sees each, 
   t.equal(pongs.length, 5, "three receivers and two senders");
 });
 
-t.test("[bench, peers] Socket.IO: a post that is rejected or lost is counted", async (t) => {
+t.test("Socket.IO: a post that is rejected or lost is counted", async (t) => {
   const { address } = await serve(t, { key: "k", onPost: () => 403 });
   const result = await runJob(workspace, job(address, "k"));
   t.ok((result.failures.statuses["403"] ?? 0) > 0);
@@ -86,7 +86,7 @@ t.test("[bench, peers] Socket.IO: a post that is rejected or lost is counted", a
   t.ok(result.incomplete > 0);
 });
 
-t.test("[bench, peers] Socket.IO: a rejected connection fails the run with the server's message", async (t) => {
+t.test("Socket.IO: a rejected connection fails the run with the server's message", async (t) => {
   const { address } = await serve(t, { key: "k", onPost: () => 200 });
   await t.rejects(runJob(workspace, job(address, "other")), /who are you/);
 });
@@ -143,7 +143,7 @@ const roomJob = (address: DeliveriesJob["address"], password: string): Deliverie
   };
 };
 
-t.test("[bench, peers] XMPP: the reflected own message is the response, and every occupant sees it", async (t) => {
+t.test("XMPP: the reflected own message is the response, and every occupant sees it", async (t) => {
   const reflect = (id: string, body: string) => `<message id='${id}' type='groupchat'><body>${body}</body></message>`;
   const { address, joined } = await serveRoom(t, reflect);
   const result = await runJob(workspace, roomJob(address, "secret"));
@@ -155,7 +155,7 @@ t.test("[bench, peers] XMPP: the reflected own message is the response, and ever
   ]);
 });
 
-t.test("[bench, peers] XMPP: a rejected message is no post, and a rejected login fails the run", async (t) => {
+t.test("XMPP: a rejected message is no post, and a rejected login fails the run", async (t) => {
   const { address } = await serveRoom(t, (id) => `<message id='${id}' type='error'/>`);
   const result = await runJob(workspace, roomJob(address, "secret"));
   t.ok((result.failures.statuses["400"] ?? 0) > 0);

@@ -21,7 +21,7 @@ const withoutCompiler = slowFlush === null ? "there is no compiler of C (Debian 
 const FLUSH_DELAY_MS = 60;
 const slowDisk = { LD_PRELOAD: slowFlush ?? "", FLUSH_DELAY_US: String(FLUSH_DELAY_MS * 1000) };
 
-t.test("[bench, slow-disk] fsync and fdatasync take the given time longer", { skip: withoutCompiler }, async (t) => {
+t.test("fsync and fdatasync take the given time longer", { skip: withoutCompiler }, async (t) => {
   const file = join(t.testdir(), "file");
   const flush = `const fs = require("node:fs"); const file = fs.openSync(${JSON.stringify(file)}, "w");
     for (const flush of [fs.fsyncSync, fs.fdatasyncSync]) {
@@ -40,7 +40,7 @@ for (const [program, label] of [
   ["baselines/send", "baseline"],
   ["baselines/journal", "journal"],
 ] as const) {
-  t.test(`[bench, baselines] ${label}: a post is answered after its flush`, { skip: withoutCompiler }, async (t) => {
+  t.test(`${label}: a post is answered after its flush`, { skip: withoutCompiler }, async (t) => {
     const target = await startBaseline({ workspace, program, label, environment: slowDisk });
     const cycles = [
       [buildRequest({ method: "POST", path: "/api/v1/messages", authorization: null, form: FORM, host: HOST })],
@@ -62,7 +62,7 @@ for (const [program, label] of [
   });
 }
 
-t.test("[bench, baselines] posts share the flush of a journal", { skip: withoutCompiler }, async (t) => {
+t.test("posts share the flush of a journal", { skip: withoutCompiler }, async (t) => {
   const flushes = join(t.testdir(), "flushes");
   const environment = { ...slowDisk, FLUSH_LOG: flushes };
   const target = await startBaseline({ workspace, program: "baselines/journal", label: "journal", environment });

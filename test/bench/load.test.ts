@@ -102,65 +102,59 @@ async function servePushes(
   return { host: HOST, port: (server.address() as AddressInfo).port };
 }
 
-t.test(
-  "[bench, baselines] the send baseline stores and answers every post, its process is measured and exits with 0",
-  async (t) => {
-    const baseline = await startBaseline({ workspace, program: "baselines/send" });
-    const result = await runJob(workspace, httpJob(baseline.address, { watch: baseline.watch, connections: 8 }));
-    t.ok(result.completed > 0);
-    t.equal(result.latency.count >= result.completed, true);
-    t.same(result.failures, { statuses: {}, firstBody: "", brokenConnections: 0, firstBreak: "", unanswered: 0 });
-    t.type(result.usage.serverCpuSeconds, "number");
-    t.ok((result.usage.loopDelayMs?.p99 ?? 0) > 0, "the baseline answers SIGUSR2 with its loop delay");
-    t.ok((result.usage.serverMemory?.pssBytes ?? 0) > 0);
-    t.same(await baseline.stop(), { code: 0, signal: null, killed: false });
-  },
-);
+t.test("the send baseline stores and answers every post, its process is measured and exits with 0", async (t) => {
+  const baseline = await startBaseline({ workspace, program: "baselines/send" });
+  const result = await runJob(workspace, httpJob(baseline.address, { watch: baseline.watch, connections: 8 }));
+  t.ok(result.completed > 0);
+  t.equal(result.latency.count >= result.completed, true);
+  t.same(result.failures, { statuses: {}, firstBody: "", brokenConnections: 0, firstBreak: "", unanswered: 0 });
+  t.type(result.usage.serverCpuSeconds, "number");
+  t.ok((result.usage.loopDelayMs?.p99 ?? 0) > 0, "the baseline answers SIGUSR2 with its loop delay");
+  t.ok((result.usage.serverMemory?.pssBytes ?? 0) > 0);
+  t.same(await baseline.stop(), { code: 0, signal: null, killed: false });
+});
 
-t.test(
-  "[bench, open loop] a stall increases the latency of every arrival that was due meanwhile, not only of one request",
-  async (t) => {
-    const STALL_MS = 400;
-    const playsMax = 10;
-    let first: Promise<void> | null = null;
-    const address = await serve(t, (_request, response) => {
-      first ??= new Promise((resolve) => setTimeout(resolve, STALL_MS));
-      first.then(
-        () => response.end("{}"),
-        () => undefined,
-      );
-    });
-    const pace = { warmupMs: 50, durationMs: 500, ratePerSecond: 100 };
-    const play = () => {
-      first = null;
-      return runJob(workspace, httpJob(address, { connections: 1, pace }));
-    };
-    const longestMs = ({ latency }: Awaited<ReturnType<typeof play>>) => latency.percentilesMs.at(-1) ?? 0;
-    let result = await play();
-    // A busy machine may open the window when the stall is over, or add a longer stall of its own.
-    const isOurs = (ms: number) => ms >= 300 && ms <= STALL_MS;
-    for (let plays = 1; plays < playsMax && !isOurs(longestMs(result)); plays++) result = await play();
-    t.equal(result.failures.unanswered, 0);
-    // A busy machine closes the window late.
-    const due = (pace.ratePerSecond * result.completed) / result.perSecond;
-    t.ok(Math.abs(result.latency.count - due) <= 1.5, `each of the ${due} arrivals counts: ${result.latency.count}`);
-    // The stall ends 350 ms into the window, for which the first arrival waits. Each later one waits for 10 ms less: of a
-    // window of 500 ms the first 5 % of the arrivals at least 325 ms, and half of all at least 100 ms.
-    const longest = longestMs(result);
-    t.ok(longest >= 300, `the longest ${longest}`);
-    const windowMs = (1000 * result.latency.count) / pace.ratePerSecond;
-    const intervalMs = 1000 / pace.ratePerSecond;
-    for (const [index, share] of [
-      [6, 0.05],
-      [3, 0.5],
-    ] as const) {
-      const [waited = 0, least] = [result.latency.percentilesMs[index], longest - share * windowMs - 2 * intervalMs];
-      t.ok(waited >= least, `${share} of the arrivals waited ${waited} ms, at least ${least}`);
-    }
-  },
-);
+t.test("a stall increases the latency of every arrival that was due meanwhile, not only of one request", async (t) => {
+  const STALL_MS = 400;
+  const playsMax = 10;
+  let first: Promise<void> | null = null;
+  const address = await serve(t, (_request, response) => {
+    first ??= new Promise((resolve) => setTimeout(resolve, STALL_MS));
+    first.then(
+      () => response.end("{}"),
+      () => undefined,
+    );
+  });
+  const pace = { warmupMs: 50, durationMs: 500, ratePerSecond: 100 };
+  const play = () => {
+    first = null;
+    return runJob(workspace, httpJob(address, { connections: 1, pace }));
+  };
+  const longestMs = ({ latency }: Awaited<ReturnType<typeof play>>) => latency.percentilesMs.at(-1) ?? 0;
+  let result = await play();
+  // A busy machine may open the window when the stall is over, or add a longer stall of its own.
+  const isOurs = (ms: number) => ms >= 300 && ms <= STALL_MS;
+  for (let plays = 1; plays < playsMax && !isOurs(longestMs(result)); plays++) result = await play();
+  t.equal(result.failures.unanswered, 0);
+  // A busy machine closes the window late.
+  const due = (pace.ratePerSecond * result.completed) / result.perSecond;
+  t.ok(Math.abs(result.latency.count - due) <= 1.5, `each of the ${due} arrivals counts: ${result.latency.count}`);
+  // The stall ends 350 ms into the window, for which the first arrival waits. Each later one waits for 10 ms less: of a
+  // window of 500 ms the first 5 % of the arrivals at least 325 ms, and half of all at least 100 ms.
+  const longest = longestMs(result);
+  t.ok(longest >= 300, `the longest ${longest}`);
+  const windowMs = (1000 * result.latency.count) / pace.ratePerSecond;
+  const intervalMs = 1000 / pace.ratePerSecond;
+  for (const [index, share] of [
+    [6, 0.05],
+    [3, 0.5],
+  ] as const) {
+    const [waited = 0, least] = [result.latency.percentilesMs[index], longest - share * windowMs - 2 * intervalMs];
+    t.ok(waited >= least, `${share} of the arrivals waited ${waited} ms, at least ${least}`);
+  }
+});
 
-t.test("[bench] rejected requests and broken connections are counted, not timed as successes", async (t) => {
+t.test("rejected requests and broken connections are counted, not timed as successes", async (t) => {
   let asked = 0;
   const address = await serve(t, (request, response) => {
     asked += 1;
@@ -176,31 +170,28 @@ t.test("[bench] rejected requests and broken connections are counted, not timed 
   t.ok(completed > 0 && completed < asked);
 });
 
-t.test("[bench] a port without a listener is an error with a reason, not a result", async (t) => {
+t.test("a port without a listener is an error with a reason, not a result", async (t) => {
   const address = await serve(t, () => undefined);
   await t.rejects(runJob(workspace, httpJob({ ...address, port: 1 }, {})), /ECONNREFUSED/);
 });
 
 for (const ratePerSecond of [null, 40]) {
-  t.test(
-    `[bench, fanout] every receiver sees every event of the baseline exactly once (rate ${ratePerSecond})`,
-    async (t) => {
-      const input = { variable: "FRAMES_FILE", value: { frames: [FRAME], answer: "{}" } };
-      const baseline = await startBaseline({ workspace, program: "baselines/publish", input });
-      t.teardown(() => baseline.stop());
-      const pace = { warmupMs: 50, durationMs, ratePerSecond };
-      const result = await runJob(workspace, deliveriesJob(baseline.address, { pace }));
-      t.ok(result.posts > 0);
-      t.match(result, { incomplete: 0, duplicates: 0, closedReceivers: 0 });
-      t.match(result.failures, { statuses: {}, brokenConnections: 0, unanswered: 0 });
-      t.equal(result.frames % 3, 0, "all three receivers read the same number of frames");
-      t.ok(result.frames >= result.deliveries && result.deliveries > 0);
-      t.match(result.sampleFrames[0], /<p>bm\d{8}x hello<\/p>/);
-    },
-  );
+  t.test(`every receiver sees every event of the baseline exactly once (rate ${ratePerSecond})`, async (t) => {
+    const input = { variable: "FRAMES_FILE", value: { frames: [FRAME], answer: "{}" } };
+    const baseline = await startBaseline({ workspace, program: "baselines/publish", input });
+    t.teardown(() => baseline.stop());
+    const pace = { warmupMs: 50, durationMs, ratePerSecond };
+    const result = await runJob(workspace, deliveriesJob(baseline.address, { pace }));
+    t.ok(result.posts > 0);
+    t.match(result, { incomplete: 0, duplicates: 0, closedReceivers: 0 });
+    t.match(result.failures, { statuses: {}, brokenConnections: 0, unanswered: 0 });
+    t.equal(result.frames % 3, 0, "all three receivers read the same number of frames");
+    t.ok(result.frames >= result.deliveries && result.deliveries > 0);
+    t.match(result.sampleFrames[0], /<p>bm\d{8}x hello<\/p>/);
+  });
 }
 
-t.test("[bench, fanout] an event that one receiver misses makes its post incomplete", async (t) => {
+t.test("an event that one receiver misses makes its post incomplete", async (t) => {
   const address = await servePushes(t, (content, index) => {
     const lost = index === 1 && content.startsWith("bm00000002x");
     return lost ? [] : [FRAME.replace(`${MARKER} hello`, content)];
@@ -211,23 +202,20 @@ t.test("[bench, fanout] an event that one receiver misses makes its post incompl
   t.equal(result.duplicates, 0);
 });
 
-t.test(
-  "[bench, fanout] an event that arrives twice is a duplicate, and several events in one frame count separately",
-  async (t) => {
-    const address = await servePushes(t, (content, index) => {
-      const event = JSON.parse(FRAME.replace(`${MARKER} hello`, content)).event as unknown;
-      const events = index === 0 && content.startsWith("bm00000001x") ? [event, event] : [event];
-      return [JSON.stringify({ type: "events", events })];
-    });
-    const pace = { warmupMs: 0, durationMs: 300, ratePerSecond: 20 };
-    const result = await runJob(workspace, deliveriesJob(address, { pace }));
-    t.equal(result.duplicates, 1);
-    t.equal(result.incomplete, 0);
-    t.equal(result.latency.count, 3 * result.lastReceiver.count, "the second copy is not a delivery");
-  },
-);
+t.test("an event that arrives twice is a duplicate, and several events in one frame count separately", async (t) => {
+  const address = await servePushes(t, (content, index) => {
+    const event = JSON.parse(FRAME.replace(`${MARKER} hello`, content)).event as unknown;
+    const events = index === 0 && content.startsWith("bm00000001x") ? [event, event] : [event];
+    return [JSON.stringify({ type: "events", events })];
+  });
+  const pace = { warmupMs: 0, durationMs: 300, ratePerSecond: 20 };
+  const result = await runJob(workspace, deliveriesJob(address, { pace }));
+  t.equal(result.duplicates, 1);
+  t.equal(result.incomplete, 0);
+  t.equal(result.latency.count, 3 * result.lastReceiver.count, "the second copy is not a delivery");
+});
 
-t.test("[bench, typing] start and stop of one round are distinguished by their op", async (t) => {
+t.test("start and stop of one round are distinguished by their op", async (t) => {
   const cycle = ["start", "stop"].map((op) =>
     buildRequest({
       method: "POST",
@@ -249,34 +237,31 @@ t.test("[bench, typing] start and stop of one round are distinguished by their o
   t.match(result.sampleFrames, [/"op":"start"/, /"op":"stop"/]);
 });
 
-t.test(
-  "[bench, typing] events left by an earlier run do not count, and every start is followed by a stop",
-  async (t) => {
-    const ops: string[] = [];
-    const cycle = ["start", "stop"].map((op) =>
-      buildRequest({ method: "POST", path: "/", authorization: null, form: { op, content: MARKER }, host: HOST }),
-    );
-    const address = await servePushes(t, (content, index, op) => {
-      if (index === 0) ops.push(`${content} ${op}`);
-      const event = { type: "typing", op, topic: content };
-      const stale = { type: "typing", op: "stop", topic: content.replace(/^bm07/, "bm00") };
-      return [JSON.stringify({ type: "events", events: [event, stale] })];
-    });
-    const load: Partial<DeliveriesJob> = { cycles: [cycle], decoder: "typing", firstMarker: 7_000_000 };
-    for (const ratePerSecond of [null, 50]) {
-      const pace = { warmupMs: 0, durationMs: 210, ratePerSecond };
-      const result = await runJob(workspace, deliveriesJob(address, { ...load, pace }));
-      t.match(result, { incomplete: 0, duplicates: 0 }, `rate ${ratePerSecond}`);
-      const started = ops.filter((line) => line.endsWith("start")).map((line) => line.split(" ")[0]);
-      const stopped = ops.filter((line) => line.endsWith("stop")).map((line) => line.split(" ")[0]);
-      t.same(started.toSorted(), stopped.toSorted());
-      t.ok(started.every((marker) => marker?.startsWith("bm07")));
-      ops.length = 0;
-    }
-  },
-);
+t.test("events left by an earlier run do not count, and every start is followed by a stop", async (t) => {
+  const ops: string[] = [];
+  const cycle = ["start", "stop"].map((op) =>
+    buildRequest({ method: "POST", path: "/", authorization: null, form: { op, content: MARKER }, host: HOST }),
+  );
+  const address = await servePushes(t, (content, index, op) => {
+    if (index === 0) ops.push(`${content} ${op}`);
+    const event = { type: "typing", op, topic: content };
+    const stale = { type: "typing", op: "stop", topic: content.replace(/^bm07/, "bm00") };
+    return [JSON.stringify({ type: "events", events: [event, stale] })];
+  });
+  const load: Partial<DeliveriesJob> = { cycles: [cycle], decoder: "typing", firstMarker: 7_000_000 };
+  for (const ratePerSecond of [null, 50]) {
+    const pace = { warmupMs: 0, durationMs: 210, ratePerSecond };
+    const result = await runJob(workspace, deliveriesJob(address, { ...load, pace }));
+    t.match(result, { incomplete: 0, duplicates: 0 }, `rate ${ratePerSecond}`);
+    const started = ops.filter((line) => line.endsWith("start")).map((line) => line.split(" ")[0]);
+    const stopped = ops.filter((line) => line.endsWith("stop")).map((line) => line.split(" ")[0]);
+    t.same(started.toSorted(), stopped.toSorted());
+    t.ok(started.every((marker) => marker?.startsWith("bm07")));
+    ops.length = 0;
+  }
+});
 
-t.test("[bench, idle] sockets stay open, are counted at each step, and their memory is read", async (t) => {
+t.test("sockets stay open, are counted at each step, and their memory is read", async (t) => {
   const input = { variable: "FRAMES_FILE", value: { frames: [], answer: "{}" } };
   const baseline = await startBaseline({ workspace, program: "baselines/publish", input });
   t.teardown(() => baseline.stop());

@@ -38,7 +38,7 @@ function outputOf(fields: Partial<typeof REPORT>): string {
   return `Running 2s test @ http://x\n  1 threads and 4 connections\n${JSON.stringify({ ...REPORT, ...fields })}\n`;
 }
 
-t.test("[bench, wrk] a report has the rate, the percentiles in ms, and no failures", async (t) => {
+t.test("a report has the rate, the percentiles in ms, and no failures", async (t) => {
   const report = parseWrkReport(outputOf({}));
   t.match(report, { answered: 1_000, seconds: 2, sent: 1_002, meanBodyBytes: null });
   t.equal(report.latency.percentilesMs[3], 0.5, "p50");
@@ -46,7 +46,7 @@ t.test("[bench, wrk] a report has the rate, the percentiles in ms, and no failur
   t.same(report.failures, { statuses: {}, firstBody: "", brokenConnections: 0, firstBreak: "", unanswered: 0 });
 });
 
-t.test("[bench, wrk] every kind of error in a report is a failure of the run", async (t) => {
+t.test("every kind of error in a report is a failure of the run", async (t) => {
   const failuresOf = (fields: Partial<typeof REPORT>) => parseWrkReport(outputOf(fields)).failures;
   t.same(failuresOf({ statuses_from_400: 3 }).statuses, { "400 and above": 3 });
   const refused = {
@@ -68,7 +68,7 @@ t.test("[bench, wrk] every kind of error in a report is a failure of the run", a
   );
 });
 
-t.test("[bench, wrk] a plan holds the requests byte by byte, cut at the digits of their markers", async (t) => {
+t.test("a plan holds the requests byte by byte, cut at the digits of their markers", async (t) => {
   const cycles = [[`a"\\\r\n${MARKER}b${MARKER}`], ["c"]];
   const plan = formatPlan({ cycles, connections: 1, firstMarker: 7 });
   t.equal(
@@ -119,40 +119,36 @@ const httpJob = (address: Address): HttpLoadJob => ({
   pace: { warmupMs: 100, durationMs, ratePerSecond: null },
 });
 
-t.test(
-  "[bench, wrk] wrk sends every request in turn, each with a marker of its own",
-  { skip: withoutWrk },
-  async (t) => {
-    const markers = new Set<string>();
-    const topics: Record<string, number> = {};
-    let asked = 0;
-    const address = await serve(t, (_index, body) => {
-      const form = new URLSearchParams(body);
-      markers.add(form.get("content") ?? "");
-      const topic = form.get("topic") ?? "";
-      topics[topic] = (topics[topic] ?? 0) + 1;
-      asked += 1;
-      return 200;
-    });
-    const result = await runJob(workspace, withTools(workspace, httpJob(address)));
-    t.match(result.sender, /^wrk /);
-    t.ok(result.completed > 0 && result.perSecond > 0);
-    t.same(result.failures, { statuses: {}, firstBody: "", brokenConnections: 0, firstBreak: "", unanswered: 0 });
-    t.equal(result.bodyBytes, 4 * result.completed, "the size of a body is known from the warm-up");
-    t.ok((result.latency.percentilesMs[3] ?? 0) > 0);
-    t.equal(markers.size, asked, "warm-up and measured window share no marker");
-    t.ok(Math.abs((topics["one"] ?? 0) - (topics["two"] ?? 0)) <= 4 * 2, JSON.stringify(topics));
-    t.ok(result.usage.generatorShare > 0, "its thread is seen, although it ends before the window is closed");
-  },
-);
+t.test("wrk sends every request in turn, each with a marker of its own", { skip: withoutWrk }, async (t) => {
+  const markers = new Set<string>();
+  const topics: Record<string, number> = {};
+  let asked = 0;
+  const address = await serve(t, (_index, body) => {
+    const form = new URLSearchParams(body);
+    markers.add(form.get("content") ?? "");
+    const topic = form.get("topic") ?? "";
+    topics[topic] = (topics[topic] ?? 0) + 1;
+    asked += 1;
+    return 200;
+  });
+  const result = await runJob(workspace, withTools(workspace, httpJob(address)));
+  t.match(result.sender, /^wrk /);
+  t.ok(result.completed > 0 && result.perSecond > 0);
+  t.same(result.failures, { statuses: {}, firstBody: "", brokenConnections: 0, firstBreak: "", unanswered: 0 });
+  t.equal(result.bodyBytes, 4 * result.completed, "the size of a body is known from the warm-up");
+  t.ok((result.latency.percentilesMs[3] ?? 0) > 0);
+  t.equal(markers.size, asked, "warm-up and measured window share no marker");
+  t.ok(Math.abs((topics["one"] ?? 0) - (topics["two"] ?? 0)) <= 4 * 2, JSON.stringify(topics));
+  t.ok(result.usage.generatorShare > 0, "its thread is seen, although it ends before the window is closed");
+});
 
-t.test("[bench, wrk] an answer that is not 200 fails the run, with its text", { skip: withoutWrk }, async (t) => {
+t.test("an answer that is not 200 fails the run, with its text", { skip: withoutWrk }, async (t) => {
   const address = await serve(t, (index) => (index === 5 ? 302 : 200));
   const { failures } = await runJob(workspace, withTools(workspace, httpJob(address)));
   t.match(failures, { statuses: { "other than 200, the first 302": 1 }, firstBody: "four" });
 });
 
-t.test("[bench, wrk] a fixed rate, and connections with a cycle of their own, stay with the kit", async (t) => {
+t.test("a fixed rate, and connections with a cycle of their own, stay with the kit", async (t) => {
   const job = httpJob({ host: HOST, port: 1 });
   const isByWrk = (changes: Partial<HttpLoadJob>) => "wrk" in withTools(workspace, { ...job, ...changes });
   t.equal(isByWrk({}), wrk !== null);
@@ -232,32 +228,28 @@ const programs = [
 ] as const;
 
 for (const { name, change, skip } of programs) {
-  t.test(
-    `[bench, fanout] ${name}: every receiver is counted once per event, whatever its size`,
-    { skip },
-    async (t) => {
-      let pongs = 0;
-      const address = await servePushes(t, ({ form, index, socket }) => {
-        if (index === 0) socket.once("pong", () => (pongs += 1));
-        if (index === 0) socket.ping("are you there");
-        // Lengths of one, two and eight bytes; the last needs several reads.
-        socket.send(messageFrame(form.get("content"), [0, 300, 700_000][index % 3]));
-      });
-      const result = await runJob(workspace, deliveriesJob(address, change));
-      t.equal(result.receiver, name);
-      t.equal(result.sender, KIT_SENDER);
-      t.ok(result.posts > 0);
-      t.match(result, { incomplete: 0, duplicates: 0, closedReceivers: 0, firstClose: "" });
-      t.ok(result.frames > 0 && result.frames % 5 === 0, `${result.frames} frames`);
-      t.equal(result.latency.count, 5 * result.lastReceiver.count);
-      t.ok((result.latency.percentilesMs[0] ?? 0) > 0, "nothing arrives before it was sent");
-      t.ok(pongs > 0, "pings are answered");
-      t.equal(address.greetings.filter((text) => text.startsWith("Basic eA==")).length, 3);
-      t.ok(address.greetings.every((text) => text.endsWith(REGISTER)));
-    },
-  );
+  t.test(`${name}: every receiver is counted once per event, whatever its size`, { skip }, async (t) => {
+    let pongs = 0;
+    const address = await servePushes(t, ({ form, index, socket }) => {
+      if (index === 0) socket.once("pong", () => (pongs += 1));
+      if (index === 0) socket.ping("are you there");
+      // Lengths of one, two and eight bytes; the last needs several reads.
+      socket.send(messageFrame(form.get("content"), [0, 300, 700_000][index % 3]));
+    });
+    const result = await runJob(workspace, deliveriesJob(address, change));
+    t.equal(result.receiver, name);
+    t.equal(result.sender, KIT_SENDER);
+    t.ok(result.posts > 0);
+    t.match(result, { incomplete: 0, duplicates: 0, closedReceivers: 0, firstClose: "" });
+    t.ok(result.frames > 0 && result.frames % 5 === 0, `${result.frames} frames`);
+    t.equal(result.latency.count, 5 * result.lastReceiver.count);
+    t.ok((result.latency.percentilesMs[0] ?? 0) > 0, "nothing arrives before it was sent");
+    t.ok(pongs > 0, "pings are answered");
+    t.equal(address.greetings.filter((text) => text.startsWith("Basic eA==")).length, 3);
+    t.ok(address.greetings.every((text) => text.endsWith(REGISTER)));
+  });
 
-  t.test(`[bench, fanout] ${name}: lost and repeated events, and lost sockets, are counted`, { skip }, async (t) => {
+  t.test(`${name}: lost and repeated events, and lost sockets, are counted`, { skip }, async (t) => {
     const address = await servePushes(t, ({ form, index, socket }) => {
       const content = form.get("content") ?? "";
       if (content.startsWith("bm00000002x") && index === 4) return;
@@ -273,32 +265,28 @@ for (const { name, change, skip } of programs) {
     t.match(result, { closedReceivers: 1, firstClose: "close 4410 queue gone" });
   });
 
-  t.test(
-    `[bench, typing] ${name}: start and stop are distinguished in a frame of several events`,
-    { skip },
-    async (t) => {
-      const address = await servePushes(t, ({ form, socket }) => {
-        const { op, content: topic } = Object.fromEntries(form);
-        const stale = { type: "typing", op: "stop", topic: String(topic).replace(/^bm07/, "bm00") };
-        socket.send(JSON.stringify({ type: "events", events: [stale, { type: "typing", op, topic }, stale] }));
-      });
-      const cycles = [[post("one", "start"), post("one", "stop")]];
-      const result = await runJob(
-        workspace,
-        deliveriesJob(address, { ...change, cycles, decoder: "typing", firstMarker: 7_000_000 }),
-      );
-      t.ok(result.posts > 0);
-      t.match(result, { incomplete: 0, duplicates: 0 }, "the events of another run do not count");
-    },
-  );
+  t.test(`${name}: start and stop are distinguished in a frame of several events`, { skip }, async (t) => {
+    const address = await servePushes(t, ({ form, socket }) => {
+      const { op, content: topic } = Object.fromEntries(form);
+      const stale = { type: "typing", op: "stop", topic: String(topic).replace(/^bm07/, "bm00") };
+      socket.send(JSON.stringify({ type: "events", events: [stale, { type: "typing", op, topic }, stale] }));
+    });
+    const cycles = [[post("one", "start"), post("one", "stop")]];
+    const result = await runJob(
+      workspace,
+      deliveriesJob(address, { ...change, cycles, decoder: "typing", firstMarker: 7_000_000 }),
+    );
+    t.ok(result.posts > 0);
+    t.match(result, { incomplete: 0, duplicates: 0 }, "the events of another run do not count");
+  });
 
-  t.test(`[bench, fanout] ${name}: a rejected registration fails the run with the reason`, { skip }, async (t) => {
+  t.test(`${name}: a rejected registration fails the run with the reason`, { skip }, async (t) => {
     const address = await serve(t, () => 200);
     await t.rejects(runJob(workspace, deliveriesJob(address, change)), /rejected|refused/);
   });
 
   t.test(
-    `[bench, typing] ${name}: every post of wrk was seen by every receiver exactly once`,
+    `${name}: every post of wrk was seen by every receiver exactly once`,
     { skip: skip === false ? withoutWrk : skip },
     async (t) => {
       const address = await servePushes(t, ({ form, socket }) => {
@@ -320,7 +308,7 @@ for (const { name, change, skip } of programs) {
   );
 }
 
-t.test("[bench] records of a receiver are read the same wherever the stream is cut", async (t) => {
+t.test("records of a receiver are read the same wherever the stream is cut", async (t) => {
   const report = {
     ...{ frames: 9, bytes: 99, duplicates: 0, open: 0, lost: 0, firstClose: "", samples: [null, "x"] },
     queues: [[3, "q"] as const],
@@ -340,7 +328,7 @@ t.test("[bench] records of a receiver are read the same wherever the stream is c
   }
 });
 
-t.test("[bench] a receiver gets the configuration that the run wants", async (t) => {
+t.test("a receiver gets the configuration that the run wants", async (t) => {
   const { address, firstMarker, decoder, receivers } = deliveriesJob({ host: HOST, port: 1 }, {});
   const config = {
     address,

@@ -30,39 +30,35 @@ const installed = PEER_NAMES.map((name) => peerKinds[name]).filter((kind) => kin
 for (const { name, supportsPeers } of scenarios) {
   if (supportsPeers !== true) continue;
   const skip = installed.length > 0 ? false : PEER_NAMES.map((one) => skipLine(peerKinds[one])).join("\n");
-  t.test(
-    `[bench, peers] ${name}, tiny, reports every installed peer with this server and the baseline`,
-    { skip },
-    async (t) => {
-      const result = await run(name, installed);
-      t.same(
-        result.checks.filter(({ ok }) => !ok),
-        [],
-      );
-      for (const kind of installed) {
-        for (const key of COUNTED[name] ?? []) {
-          // Not every peer writes a metrics file with its event-loop delay.
-          if (key.endsWith("loop_delay_p99_ms")) continue;
-          const { value, ratio } = result.measures.find((measure) => measure.key === key)?.peers?.[kind.name] ?? {};
-          // In so short a time a peer on a busy machine may complete nothing. The phase at a fixed rate shows that it
-          // works.
-          const isRate = key.endsWith("_per_s");
-          t.ok(isRate ? value !== undefined : (value?.median ?? 0) > 0, `${key} of ${kind.name}`);
-          t.ok(isRate || (ratio?.median ?? 0) > 0, "the ratio of this server to the peer");
-        }
-        t.ok(
-          result.series.every(({ lines }) => lines.some(({ label }) => label === kind.name)),
-          "its lines are plotted",
-        );
-        t.ok(result.checks.some(({ name: check }) => check === `${kind.name}: the newest message can be read back`));
+  t.test(`${name}, tiny, reports every installed peer with this server and the baseline`, { skip }, async (t) => {
+    const result = await run(name, installed);
+    t.same(
+      result.checks.filter(({ ok }) => !ok),
+      [],
+    );
+    for (const kind of installed) {
+      for (const key of COUNTED[name] ?? []) {
+        // Not every peer writes a metrics file with its event-loop delay.
+        if (key.endsWith("loop_delay_p99_ms")) continue;
+        const { value, ratio } = result.measures.find((measure) => measure.key === key)?.peers?.[kind.name] ?? {};
+        // In so short a time a peer on a busy machine may complete nothing. The phase at a fixed rate shows that it
+        // works.
+        const isRate = key.endsWith("_per_s");
+        t.ok(isRate ? value !== undefined : (value?.median ?? 0) > 0, `${key} of ${kind.name}`);
+        t.ok(isRate || (ratio?.median ?? 0) > 0, "the ratio of this server to the peer");
       }
-      t.same(JSON.parse(JSON.stringify(result)), result, "the result survives JSON");
-    },
-  );
+      t.ok(
+        result.series.every(({ lines }) => lines.some(({ label }) => label === kind.name)),
+        "its lines are plotted",
+      );
+      t.ok(result.checks.some(({ name: check }) => check === `${kind.name}: the newest message can be read back`));
+    }
+    t.same(JSON.parse(JSON.stringify(result)), result, "the result survives JSON");
+  });
 }
 
 for (const kind of PEER_NAMES.map((name) => peerKinds[name])) {
-  t.test(`[bench, peers] ${kind.name} leaves nothing behind`, { skip: skipLine(kind) ?? false }, async (t) => {
+  t.test(`${kind.name} leaves nothing behind`, { skip: skipLine(kind) ?? false }, async (t) => {
     const peer = await kind.start({ workspace, accounts: 2, seed: 1 });
     const pids = [peer.watch?.pid ?? 0, ...(peer.watch?.trees ?? [])];
     for (const pid of pids) t.ok(existsSync(`/proc/${pid}`));
@@ -72,7 +68,7 @@ for (const kind of PEER_NAMES.map((name) => peerKinds[name])) {
 }
 
 t.test(
-  "[bench, peers] fastify rejects unknown users and users who are not members",
+  "fastify rejects unknown users and users who are not members",
   { skip: skipLine(peerKinds.fastify) ?? false },
   async (t) => {
     const peer = await peerKinds.fastify.start({ workspace, accounts: 1, seed: 1 });
@@ -94,7 +90,7 @@ t.test(
   },
 );
 
-t.test("[bench, peers] a peer that is not installed is skipped with a message", async (t) => {
+t.test("a peer that is not installed is skipped with a message", async (t) => {
   const kind = nodePeer("fastify", t.testdir());
   const line = skipLine(kind) ?? "";
   t.match(line, /^peer fastify is not installed and is skipped: npm ci --prefix bench\/peers\/fastify/);
@@ -108,7 +104,7 @@ t.test("[bench, peers] a peer that is not installed is skipped with a message", 
   );
 });
 
-t.test("[bench, peers] the CPU of a peer includes all its processes, also those that have exited", async (t) => {
+t.test("the CPU of a peer includes all its processes, also those that have exited", async (t) => {
   const busy = "const until = process.cpuUsage().user + 300_000; while (process.cpuUsage().user < until);";
   const child = new Child({
     arguments: [

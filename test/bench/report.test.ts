@@ -98,7 +98,7 @@ const report: Report = {
 };
 
 t.test(
-  "[bench, statistics] a spread is the median with the smallest and the largest value; values that were not measured are skipped",
+  "a spread is the median with the smallest and the largest value; values that were not measured are skipped",
   async (t) => {
     t.equal(medianOf([3, 1, 2]), 2);
     t.equal(medianOf([4, 1, 2, 3]), 2.5);
@@ -111,37 +111,34 @@ t.test(
   },
 );
 
-t.test(
-  "[bench, HdrHistogram] a percentile needs enough samples, and only arrivals due inside the window count",
-  async (t) => {
-    const recorder = new Recorder(1_000);
-    recorder.latency(5, 10);
-    recorder.open(100);
-    recorder.close(1_100);
-    for (let index = 0; index < 99; index += 1) recorder.latency(100 + index, 102 + index);
-    recorder.latency(1_101, 1_102);
-    recorder.complete(99);
-    recorder.complete(100);
-    const few = recorder.summary();
-    t.equal(few.count, 99);
-    t.equal(percentileMs(few, 99), null);
-    recorder.latency(200, 300);
-    const enough = recorder.summary();
-    t.equal(percentileMs(enough, 99), 2);
-    t.equal(Math.round(percentileMs(enough, 100) ?? 0), 100);
-    t.equal(percentileMs(enough, 99.9), null);
-    t.equal(recorder.completed, 1);
-  },
-);
+t.test("a percentile needs enough samples, and only arrivals due inside the window count", async (t) => {
+  const recorder = new Recorder(1_000);
+  recorder.latency(5, 10);
+  recorder.open(100);
+  recorder.close(1_100);
+  for (let index = 0; index < 99; index += 1) recorder.latency(100 + index, 102 + index);
+  recorder.latency(1_101, 1_102);
+  recorder.complete(99);
+  recorder.complete(100);
+  const few = recorder.summary();
+  t.equal(few.count, 99);
+  t.equal(percentileMs(few, 99), null);
+  recorder.latency(200, 300);
+  const enough = recorder.summary();
+  t.equal(percentileMs(enough, 99), 2);
+  t.equal(Math.round(percentileMs(enough, 100) ?? 0), 100);
+  t.equal(percentileMs(enough, 99.9), null);
+  t.equal(recorder.completed, 1);
+});
 
-t.test("[bench, seeds] the same seed gives the same numbers", async (t) => {
+t.test("the same seed gives the same numbers", async (t) => {
   const take = (seed: number): number[] => Array.from({ length: 5 }, seededRandom(seed));
   t.same(take(1), take(1));
   t.not(take(1)[0], take(2)[0]);
   t.ok(take(3).every((value) => value >= 0 && value < 1));
 });
 
-t.test("[bench, open loop] arrivals are due at start + i / rate, whenever the event loop handles them", async (t) => {
+t.test("arrivals are due at start + i / rate, whenever the event loop handles them", async (t) => {
   const due: number[] = [];
   const fromMs = performance.now();
   await runArrivals({ ratePerSecond: 500, fromMs, untilMs: fromMs + 40, onArrival: (dueAt) => due.push(dueAt) > 0 });
@@ -159,7 +156,7 @@ t.test("[bench, open loop] arrivals are due at start + i / rate, whenever the ev
   t.equal(few.length, 3, "a handler that returns false ends them");
 });
 
-t.test("[bench] the text report shows medians, ranges, ratios and failed checks", async (t) => {
+t.test("the text report shows medians, ranges, ratios and failed checks", async (t) => {
   const text = formatText(report);
   t.match(text, /posts +11,000\/s \[10,000 - 12,000\] +42,000\/s \[40,000 - 44,000\] +0\.262 \[0\.25 - 0\.273\]/);
   t.notMatch(text, /unseen/, "a value that was not measured has no row");
@@ -167,7 +164,7 @@ t.test("[bench] the text report shows medians, ranges, ratios and failed checks"
   t.match(text, /, transport native\n/, "who spoke HTTP in the server");
 });
 
-t.test("[bench, --html] the page is self-contained, fits a phone, and escapes foreign text", async (t) => {
+t.test("the page is self-contained, fits a phone, and escapes foreign text", async (t) => {
   const page = formatHtml(report);
   t.match(page, /<meta name="viewport"/);
   t.notMatch(page, /https?:\/\/|src=|url\(|@import|<script/i, "no external asset and no script");
@@ -185,19 +182,16 @@ t.test("[bench, --html] the page is self-contained, fits a phone, and escapes fo
   }
 });
 
-t.test(
-  "[start-up contract] a zuliprc gives email and key of its [api] section, and errors say what is missing",
-  async (t) => {
-    const folder = t.testdir({});
-    const path = join(folder, "zuliprc");
-    writeFileSync(path, "[other]\nkey=no\n[api]\nemail = owner@example.com\nkey=abc=\nsite=http://x\n");
-    t.same(readZuliprc(path), { email: "owner@example.com", key: "abc=" });
-    writeFileSync(path, "[api]\nemail=x\n");
-    t.throws(() => readZuliprc(path), /no email and key/);
-  },
-);
+t.test("a zuliprc gives email and key of its [api] section, and errors say what is missing", async (t) => {
+  const folder = t.testdir({});
+  const path = join(folder, "zuliprc");
+  writeFileSync(path, "[other]\nkey=no\n[api]\nemail = owner@example.com\nkey=abc=\nsite=http://x\n");
+  t.same(readZuliprc(path), { email: "owner@example.com", key: "abc=" });
+  writeFileSync(path, "[api]\nemail=x\n");
+  t.throws(() => readZuliprc(path), /no email and key/);
+});
 
-t.test("[bench, peers] the ratio of this server to a peer is shown in text and on the page", async (t) => {
+t.test("the ratio of this server to a peer is shown in text and on the page", async (t) => {
   const pair = { ours: [10, 12], baseline: [40, 40], peers: { fastify: [5, 5], socketio: [] } };
   const posts = { key: "y", title: "posts", unit: "/s", better: "higher" } as const;
   const measure = measureOf(posts, pair, (run) => run);
@@ -228,7 +222,7 @@ function rowsOf(ours: ReturnType<typeof runOf>[], baseline: ReturnType<typeof ru
   return formatText({ ...report, scenarios: report.scenarios.map((scenario) => ({ ...scenario, measures })) });
 }
 
-t.test("[bench, saturation] a throughput with a saturated generator is a bound, and so is its ratio", async (t) => {
+t.test("a throughput with a saturated generator is a bound, and so is its ratio", async (t) => {
   t.match(rowsOf([runOf(20_000, 0.5)], [runOf(40_000, 0.89)]), / 20,000\/s +40,000\/s +0\.5$/m, "none is saturated");
   t.match(rowsOf([runOf(20_000, 0.5)], [runOf(40_000, 0.9)]), / 20,000\/s +>= 40,000\/s +<= 0\.5$/m);
   t.match(rowsOf([runOf(20_000, 1)], [runOf(40_000, 0.5)]), / >= 20,000\/s +40,000\/s +>= 0\.5$/m);
@@ -239,11 +233,8 @@ t.test("[bench, saturation] a throughput with a saturated generator is a bound, 
   t.match(note, /baseline: the load generator was saturated \(generator 95 % of a core, server 50 %\)/);
 });
 
-t.test(
-  "[bench] CPU per operation is the first column, with its ratio, and the first row of a throughput",
-  async (t) => {
-    const text = rowsOf([runOf(20_000, 0.5, 0.8)], [runOf(40_000, 1, 0.4)]);
-    t.match(text, /^ +CPU per operation +ours +baseline +ratio$/m);
-    t.match(text, /^ {2}server CPU per post +40 us +10 us +4\n {2}posts +40 us, x 4 +20,000/m, "a bound has its cost");
-  },
-);
+t.test("CPU per operation is the first column, with its ratio, and the first row of a throughput", async (t) => {
+  const text = rowsOf([runOf(20_000, 0.5, 0.8)], [runOf(40_000, 1, 0.4)]);
+  t.match(text, /^ +CPU per operation +ours +baseline +ratio$/m);
+  t.match(text, /^ {2}server CPU per post +40 us +10 us +4\n {2}posts +40 us, x 4 +20,000/m, "a bound has its cost");
+});

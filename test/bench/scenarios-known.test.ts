@@ -3,7 +3,7 @@ import t from "tap";
 import { scenarios } from "../../bench/scenarios/all.ts";
 import { COUNTED, groups } from "../support/scenarios.ts";
 
-t.test("[bench] the tests list the expected numbers of every scenario, and run each scenario once", async (t) => {
+t.test("the tests list the expected numbers of every scenario, and run each scenario once", async (t) => {
   const all = scenarios.map(({ name }) => name).toSorted();
   t.same(Object.keys(COUNTED).toSorted(), all);
   const { cluster, ...others } = groups;

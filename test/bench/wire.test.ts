@@ -30,7 +30,7 @@ function readInPieces(text: string, cuts: readonly number[]): Response[] {
   return responses;
 }
 
-t.test("[bench] a response is read the same wherever TCP splits it", async (t) => {
+t.test("a response is read the same wherever TCP splits it", async (t) => {
   const expected = { status: 200, bodyBytes: 11, failureBody: "" };
   t.same(readInPieces(LENGTH_ANSWER, []), [expected]);
   for (let cut = 1; cut < LENGTH_ANSWER.length; cut += 1) {
@@ -38,23 +38,20 @@ t.test("[bench] a response is read the same wherever TCP splits it", async (t) =
   }
 });
 
-t.test(
-  "[bench] a chunked response is read the same wherever TCP splits it, and a failure's body is kept",
-  async (t) => {
-    const expected = { status: 400, bodyBytes: 11, failureBody: "hello world" };
-    t.same(readInPieces(CHUNKED_ANSWER, []), [expected]);
-    for (let cut = 1; cut < CHUNKED_ANSWER.length; cut += 1) {
-      t.same(readInPieces(CHUNKED_ANSWER, [cut]), [expected], `cut at ${cut}`);
-    }
-  },
-);
+t.test("a chunked response is read the same wherever TCP splits it, and a failure's body is kept", async (t) => {
+  const expected = { status: 400, bodyBytes: 11, failureBody: "hello world" };
+  t.same(readInPieces(CHUNKED_ANSWER, []), [expected]);
+  for (let cut = 1; cut < CHUNKED_ANSWER.length; cut += 1) {
+    t.same(readInPieces(CHUNKED_ANSWER, [cut]), [expected], `cut at ${cut}`);
+  }
+});
 
-t.test("[bench] bytes after a response are an error, because nothing was pipelined", async (t) => {
+t.test("bytes after a response are an error, because nothing was pipelined", async (t) => {
   t.throws(() => readInPieces(`${LENGTH_ANSWER}x`, []), /bytes after the end/);
   t.throws(() => readInPieces("HTTP/1.1 200 OK\r\n\r\n", []), /without a length/);
 });
 
-t.test("[bench] a request carries its number in the body without changing its length", async (t) => {
+t.test("a request carries its number in the body without changing its length", async (t) => {
   const text = buildRequest({
     method: "POST",
     path: "/api/v1/messages",
@@ -71,7 +68,7 @@ t.test("[bench] a request carries its number in the body without changing its le
   t.match(head, new RegExp(`Content-Length: ${body.length}$`));
 });
 
-t.test("[bench] one connection sends many requests to a node:http server", async (t) => {
+t.test("one connection sends many requests to a node:http server", async (t) => {
   const bodies: string[] = [];
   const server = createServer((request, response) => {
     request.setEncoding("utf8");
@@ -143,7 +140,7 @@ function collect(port: number, hello: string): Promise<{ texts: string[]; reason
   });
 }
 
-t.test("[realtime] frames of every length, fragments and pings of an independent server arrive in order", async (t) => {
+t.test("frames of every length, fragments and pings of an independent server arrive in order", async (t) => {
   const lengths = [0, 1, 125, 126, 65_535, 65_536, 700_000];
   const heard: string[] = [];
   const port = await serveSocket(t, (socket) => {
@@ -170,7 +167,7 @@ t.test("[realtime] frames of every length, fragments and pings of an independent
   t.equal(reason, "close 4410 queue gone");
 });
 
-t.test("[realtime] a rejected upgrade reports its status", async (t) => {
+t.test("a rejected upgrade reports its status", async (t) => {
   const server = createServer((_request, response) => response.writeHead(401).end("no"));
   server.on("upgrade", (_request, socket) => socket.end("HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\nno"));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

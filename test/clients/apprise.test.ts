@@ -37,7 +37,7 @@ async function proxyTo(t: Teardown, port: number): Promise<string> {
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 }
 
-t.test("[OpenAPI, send-message] Apprise sends to a channel and to a user", { skip }, async (t) => {
+t.test("Apprise sends to a channel and to a user", { skip }, async (t) => {
   const server = await startTestServer(t);
   const { owner } = server;
   const friend = await server.person("Friend");

@@ -8,7 +8,7 @@ import { startTestServer } from "../support/server.ts";
 
 const skip = pythonObstacle("zulip_bots.run") ?? false;
 
-t.test("[OpenAPI, bot storage] the example bot incrementor counts its mentions in one message", { skip }, async (t) => {
+t.test("the example bot incrementor counts its mentions in one message", { skip }, async (t) => {
   const server = await startTestServer(t);
   const { owner } = server;
   const { bot } = await makeBot(owner, "counter");

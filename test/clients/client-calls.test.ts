@@ -54,7 +54,7 @@ async function idsOf(client: Client, content: string): Promise<number[]> {
   return messages.filter((one) => one.content.includes(content)).map(({ id }) => id);
 }
 
-t.test("[realtime] calls use the socket while it is open; their answers and errors are those of HTTP", async (t) => {
+t.test("calls use the socket while it is open; their answers and errors are those of HTTP", async (t) => {
   const { client, requests } = await startLive(t);
   const { id } = await say(client, "over the socket");
   t.strictSame(await idsOf(client, "over the socket"), [id]);
@@ -128,7 +128,7 @@ t.test("[E2] a connection that is left is replaced by another, which continues",
   t.strictSame(requests, [], "the queue is the same one");
 });
 
-t.test("[realtime] a call that is aborted rejects, and its late reply is ignored", async (t) => {
+t.test("a call that is aborted rejects, and its late reply is ignored", async (t) => {
   const { client, requests } = await startLive(t);
   const end = new AbortController();
   const call = client.call("GET /users/me", {}, { signal: end.signal });

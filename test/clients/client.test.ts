@@ -87,11 +87,11 @@ async function gapIsReported(t: Test, client: Client): Promise<void> {
   t.not(gaps[0]?.state.queue_id, queueId);
 }
 
-t.test("[realtime, Close codes] the client knows what to do after each code that the server sends", async (t) => {
+t.test("the client knows what to do after each code that the server sends", async (t) => {
   for (const { code } of Object.values(closeCodes)) t.type(known[code], "string", String(code));
 });
 
-t.test("[realtime, Close codes] wrong credentials end the stream with an error", async (t) => {
+t.test("wrong credentials end the stream with an error", async (t) => {
   const server = await startTestServer(t);
   const client = await connect({ site: server.url, email: "nobody@example.com", key: "wrong" });
   await t.rejects(client.events()[Symbol.asyncIterator]().next(), { name: "ApiError", code: "INVALID_API_KEY" });
@@ -126,7 +126,7 @@ t.test("[spec 4] a channel whose name is a number is found by its name", async (
   await t.rejects(wrong, ApiError);
 });
 
-t.test("[realtime] a stream without onRegistered registers its queue, too, and sees no gap", async (t) => {
+t.test("a stream without onRegistered registers its queue, too, and sees no gap", async (t) => {
   const server = await startTestServer(t);
   const client = await clientOf(server, WebSocket);
   const onConnected = () => {
@@ -138,7 +138,7 @@ t.test("[realtime] a stream without onRegistered registers its queue, too, and s
   }
 });
 
-t.test("[realtime] close() ends a stream that waits, and deletes its queue", async (t) => {
+t.test("close() ends a stream that waits, and deletes its queue", async (t) => {
   const server = await startTestServer(t);
   for (const webSocket of Object.values(transports)) {
     const client = await clientOf(server, webSocket);

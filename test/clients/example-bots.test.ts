@@ -64,7 +64,7 @@ async function until(follower: Follower, bot: Client, content: string): Promise<
   );
 }
 
-t.test("[examples] the reply bot answers everything once, through kills of the server and of itself", async (t) => {
+t.test("the reply bot answers everything once, through kills of the server and of itself", async (t) => {
   const { bot, zuliprc } = await account("reply");
   const memory = join(folder, "position.json");
   let program = await start("reply-bot", [zuliprc, memory]);
@@ -91,7 +91,7 @@ t.test("[examples] the reply bot answers everything once, through kills of the s
   t.equal(program.stderr, "");
 });
 
-t.test("[examples] the relay bot posts deliveries once, and rejects what is not one", async (t) => {
+t.test("the relay bot posts deliveries once, and rejects what is not one", async (t) => {
   const { bot, zuliprc } = await account("relay");
   const program = await start("relay-bot", [zuliprc], { TOKEN: "secret", PORT: "0" });
   const [, address = ""] = await program.printed(/is at (\S+)/);
@@ -120,7 +120,7 @@ t.test("[examples] the relay bot posts deliveries once, and rejects what is not 
   t.strictSame(await saidBy(bot), ["Build 1", "Build 2"]);
 });
 
-t.test("[examples] the digest bot counts a channel's messages by topic, after a kill, too", async (t) => {
+t.test("the digest bot counts a channel's messages by topic, after a kill, too", async (t) => {
   const { bot, zuliprc } = await account("digest");
   const program = await start("digest-bot", [zuliprc]);
   await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "kitchen" }] });

@@ -11,7 +11,7 @@ import { startTestServer } from "../support/server.ts";
 
 const skip = pythonObstacle("zulip_bots.run") ?? false;
 
-t.test("[realtime] the example bot helloworld answers mentions and direct messages", { skip }, async (t) => {
+t.test("the example bot helloworld answers mentions and direct messages", { skip }, async (t) => {
   const server = await startTestServer(t);
   const { owner } = server;
   const { bot } = await makeBot(owner, "hello");

@@ -60,7 +60,7 @@ class Program {
   }
 }
 
-t.test("[OpenAPI] zulip-js authenticates, subscribes, sends and receives by its event loop", async (t) => {
+t.test("zulip-js authenticates, subscribes, sends and receives by its event loop", async (t) => {
   const password = "a password of the owner";
   const server = await startTestServer(t, { environment: { OWNER_PASSWORD: password } });
   const { owner } = server;

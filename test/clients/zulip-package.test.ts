@@ -30,7 +30,7 @@ function isGood({ what, value }: Line): boolean {
   return value.result === "success" && (knownExtras.has(what) || !("ignored_parameters_unsupported" in value));
 }
 
-t.test("[OpenAPI] each call of the Python package succeeds, and it follows events", { skip }, async (t) => {
+t.test("each call of the Python package succeeds, and it follows events", { skip }, async (t) => {
   const server = await startTestServer(t);
   const { owner } = server;
   const friend = await server.person("Friend");

@@ -9,7 +9,7 @@ import { startTestServer } from "../support/server.ts";
 
 const skip = pythonObstacle("zulipterminal", "pty") ?? false;
 
-t.test("[OpenAPI] zulip-terminal shows messages, live ones too, and sends one", { skip }, async (t) => {
+t.test("zulip-terminal shows messages, live ones too, and sends one", { skip }, async (t) => {
   const server = await startTestServer(t);
   const { owner } = server;
   const friend = await server.person("Friend");

@@ -36,26 +36,23 @@ function read(messages: readonly StreamMessage[], head: ChainHead | null = empty
   return { head: chain.head, records };
 }
 
-t.test(
-  "[cluster] the records of a realm are read in order, also large ones, without what an owner left undone",
-  (t) => {
-    const { records, head } = read(history());
-    t.strictSame(
-      records.map(({ position, realmId, bytes }) => [position, realmId, Buffer.from(bytes).toString()]),
-      [
-        [1, 7, "one"],
-        [2, 7, "two"],
-        [3, 7, "three"],
-        [4, 7, "four"],
-        [5, 7, "five"],
-      ],
-    );
-    t.match(head, { epoch: 2, position: 5, sequence: 24, storeVersion: 8 });
-    t.end();
-  },
-);
+t.test("the records of a realm are read in order, also large ones, without what an owner left undone", (t) => {
+  const { records, head } = read(history());
+  t.strictSame(
+    records.map(({ position, realmId, bytes }) => [position, realmId, Buffer.from(bytes).toString()]),
+    [
+      [1, 7, "one"],
+      [2, 7, "two"],
+      [3, 7, "three"],
+      [4, 7, "four"],
+      [5, 7, "five"],
+    ],
+  );
+  t.match(head, { epoch: 2, position: 5, sequence: 24, storeVersion: 8 });
+  t.end();
+});
 
-t.test("[cluster] a reader may begin with any message that begins a record", (t) => {
+t.test("a reader may begin with any message that begins a record", (t) => {
   t.strictSame(
     read(history().slice(3), null).records.map(({ position }) => position),
     [4, 5],
@@ -64,7 +61,7 @@ t.test("[cluster] a reader may begin with any message that begins a record", (t)
   t.end();
 });
 
-t.test("[cluster] a message that was changed, lost, doubled or moved is found by its hash", (t) => {
+t.test("a message that was changed, lost, doubled or moved is found by its hash", (t) => {
   const messages = history();
   for (let index = 0; index < messages.length - 1; index++) {
     const without = messages.toSpliced(index, 1);
@@ -81,7 +78,7 @@ t.test("[cluster] a message that was changed, lost, doubled or moved is found by
   t.end();
 });
 
-t.test("[cluster] records of an owner that was replaced are damage, also under a right hash", (t) => {
+t.test("records of an owner that was replaced are damage, also under a right hash", (t) => {
   const messages = history();
   const { head } = read(messages);
   const stale = encodeRecords({ storeVersion: 8, epoch: 1, position: 6, before: head.hash }, [Buffer.from("stale")]);
@@ -91,7 +88,7 @@ t.test("[cluster] records of an owner that was replaced are damage, also under a
   t.end();
 });
 
-t.test("[cluster] any records are read as they were written, and any other bytes are rejected", (t) => {
+t.test("any records are read as they were written, and any other bytes are rejected", (t) => {
   const head = fc.record({
     storeVersion: fc.nat(0xffff),
     epoch: fc.maxSafeNat(),
@@ -121,7 +118,7 @@ t.test("[cluster] any records are read as they were written, and any other bytes
   t.end();
 });
 
-t.test("[cluster] a program without the check of hashes is found by a byte that rots", async (t) => {
+t.test("a program without the check of hashes is found by a byte that rots", async (t) => {
   const messages = history();
   const rotten = messages.map((message, index) => {
     if (index !== 2) return message;

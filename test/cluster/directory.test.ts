@@ -6,7 +6,7 @@ import { NatsCluster, natsObstacle } from "./nats.ts";
 const obstacle = natsObstacle();
 if (obstacle !== null) t.plan(0, obstacle);
 else {
-  t.test("[cluster] of nodes that want the same organization, one becomes its owner", async (t) => {
+  t.test("of nodes that want the same organization, one becomes its owner", async (t) => {
     const cluster = await NatsCluster.start(t);
     const names = ["a", "b", "c"];
     const nodes = await Promise.all(

@@ -100,7 +100,7 @@ function ownerAt(url: string, dataDir: string, label: string): HostClient {
 
 if (obstacle !== null) t.plan(0, obstacle);
 else {
-  t.test("[operations, Erase an organization] a cluster erases it on every node, for ever", async (t) => {
+  t.test("a cluster erases it on every node, for ever", async (t) => {
     const cluster = await NatsCluster.start(t);
     const [a, b, c, d] = ["a", "b", "c", "d"].map((name) => ({ name, dataDir: temporaryFolder(t) })) as [
       Node,

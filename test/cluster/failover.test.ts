@@ -18,7 +18,7 @@ function isOpened(socket: Socket): Promise<boolean> {
 const obstacle = natsObstacle();
 if (obstacle !== null) t.plan(0, obstacle);
 else {
-  t.test("[cluster] clients of another node lose and repeat nothing when the owner is killed", async (t) => {
+  t.test("clients of another node lose and repeat nothing when the owner is killed", async (t) => {
     const cluster = await NatsCluster.start(t);
     const b = { name: "b", dataDir: temporaryFolder(t) };
     const first = startNode(t, cluster, b);

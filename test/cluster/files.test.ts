@@ -14,7 +14,7 @@ import { clientAt, served, startNode, urlOf } from "./nodes.ts";
 const obstacle = natsObstacle();
 if (obstacle !== null) t.plan(0, obstacle);
 else {
-  t.test("[cluster] a file that was uploaded is served after its node and the node's disk are gone", async (t) => {
+  t.test("a file that was uploaded is served after its node and the node's disk are gone", async (t) => {
     const cluster = await NatsCluster.start(t);
     const a = { name: "a", dataDir: temporaryFolder(t) };
     const b = { name: "b", dataDir: temporaryFolder(t) };

@@ -20,7 +20,7 @@ async function listening(client: Client): Promise<Socket> {
 const obstacle = natsObstacle();
 if (obstacle !== null) t.plan(0, obstacle);
 else {
-  t.test("[cluster] requests at a node that does not serve the organization", async (t) => {
+  t.test("requests at a node that does not serve the organization", async (t) => {
     const cluster = await NatsCluster.start(t);
     // The first organization belongs to the node of this name as long as it is there.
     const b = { name: "b", dataDir: temporaryFolder(t), environment: { ACCESS_LOG: "true" } };

@@ -21,7 +21,7 @@ const pauseMs = 50;
 const idleFiles = 60;
 const skip = natsObstacle() ?? false;
 
-t.test("[cluster] each of many organizations is served, and taken over", { skip, timeout: 3_600_000 }, async (t) => {
+t.test("each of many organizations is served, and taken over", { skip, timeout: 3_600_000 }, async (t) => {
   const cluster = await NatsCluster.start(t);
   const folder = temporaryFolder(t);
   const nodes = ["a", "b", "c"].map((name) => ({ name, dataDir: join(folder, name) }));

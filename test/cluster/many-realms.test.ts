@@ -19,7 +19,7 @@ const streamCount = 4;
 const looksMax = 5;
 const skip = natsObstacle() ?? false;
 
-t.test("[cluster] a node asks only for organizations that have something new", { skip }, async (t) => {
+t.test("a node asks only for organizations that have something new", { skip }, async (t) => {
   const cluster = await NatsCluster.start(t);
   const writer = await cluster.connect(t);
   const streams = await openStreams(writer, { streams: streamCount });

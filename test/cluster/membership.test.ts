@@ -15,7 +15,7 @@ import { clientAt, moveTo, runCluster, served, startNode, urlOf } from "./nodes.
 const obstacle = natsObstacle();
 if (obstacle !== null) t.plan(0, obstacle);
 else {
-  t.test("[cluster] an owner that stood still answers nothing after another node took over, and ends", async (t) => {
+  t.test("an owner that stood still answers nothing after another node took over, and ends", async (t) => {
     const cluster = await NatsCluster.start(t);
     // The first organization belongs to the node of this name as long as it is there.
     const b = { name: "b", dataDir: temporaryFolder(t) };
@@ -60,36 +60,33 @@ else {
     t.strictSame(contents, ["<p>before</p>", "<p>after</p>"]);
   });
 
-  t.test(
-    "[cluster, D263] CLUSTER_LEASE_MS: an owner that stood still for less goes on, and nobody took over",
-    async (t) => {
-      const cluster = await NatsCluster.start(t);
-      const b = { name: "b", dataDir: temporaryFolder(t), environment: { CLUSTER_LEASE_MS: "60000" } };
-      const first = startNode(t, cluster, b);
-      const owner = await clientAt(await urlOf(first), b.dataDir);
-      const second = startNode(t, cluster, { name: "a", dataDir: temporaryFolder(t) });
-      await urlOf(second);
-      const nats = await cluster.connect(t);
-      t.ok(first.signal("SIGSTOP"));
-      // The second node renews its own lease for longer than it would wait for one of the usual length.
-      let renewals = 0;
-      nats.connection.subscribe("leases.a", { callback: () => void renewals++ });
-      await until(() => renewals * limits.cluster_lease_renewal_ms > 2 * limits.cluster_takeover_ms);
-      first.signal("SIGCONT");
-      t.equal((await owner.get("/users/me")).status, 200);
-      const leader = await leaderOf(nats, "leases");
-      const rest = cluster.nodes.filter(({ name }) => name !== leader);
-      t.equal(rest.length, 2);
-      await cluster.nodes.find(({ name }) => name === leader)?.program.end("SIGKILL");
-      await Promise.all(rest.map((node) => untilHealthy(node)));
-      t.not(await leaderOf(nats, "leases"), leader);
-      t.equal((await owner.get("/users/me")).status, 200, "nor does it end while NATS elects a leader for the leases");
-      const { stdout } = await runCluster(t, cluster, ["colloquy.mjs", "cluster", "status"]);
-      t.match(stdout, /organization 1: owner b, epoch 1, /);
-    },
-  );
+  t.test("[D263] CLUSTER_LEASE_MS: an owner that stood still for less goes on, and nobody took over", async (t) => {
+    const cluster = await NatsCluster.start(t);
+    const b = { name: "b", dataDir: temporaryFolder(t), environment: { CLUSTER_LEASE_MS: "60000" } };
+    const first = startNode(t, cluster, b);
+    const owner = await clientAt(await urlOf(first), b.dataDir);
+    const second = startNode(t, cluster, { name: "a", dataDir: temporaryFolder(t) });
+    await urlOf(second);
+    const nats = await cluster.connect(t);
+    t.ok(first.signal("SIGSTOP"));
+    // The second node renews its own lease for longer than it would wait for one of the usual length.
+    let renewals = 0;
+    nats.connection.subscribe("leases.a", { callback: () => void renewals++ });
+    await until(() => renewals * limits.cluster_lease_renewal_ms > 2 * limits.cluster_takeover_ms);
+    first.signal("SIGCONT");
+    t.equal((await owner.get("/users/me")).status, 200);
+    const leader = await leaderOf(nats, "leases");
+    const rest = cluster.nodes.filter(({ name }) => name !== leader);
+    t.equal(rest.length, 2);
+    await cluster.nodes.find(({ name }) => name === leader)?.program.end("SIGKILL");
+    await Promise.all(rest.map((node) => untilHealthy(node)));
+    t.not(await leaderOf(nats, "leases"), leader);
+    t.equal((await owner.get("/users/me")).status, 200, "nor does it end while NATS elects a leader for the leases");
+    const { stdout } = await runCluster(t, cluster, ["colloquy.mjs", "cluster", "status"]);
+    t.match(stdout, /organization 1: owner b, epoch 1, /);
+  });
 
-  t.test("[cluster] of two nodes with one name that start at the same time, one goes on", async (t) => {
+  t.test("of two nodes with one name that start at the same time, one goes on", async (t) => {
     const cluster = await NatsCluster.start(t);
     const twins = ["first", "second"].map(() => startNode(t, cluster, { name: "a", dataDir: temporaryFolder(t) }));
     const [first, second] = twins as [Program, Program];
@@ -101,7 +98,7 @@ else {
     t.equal((await other.end("SIGTERM")).code, 0);
   });
 
-  t.test("[cluster] a node goes on while leases of a process arrive that had its name and has ended", async (t) => {
+  t.test("a node goes on while leases of a process arrive that had its name and has ended", async (t) => {
     const cluster = await NatsCluster.start(t);
     const nats = await cluster.connect(t);
     await openLeases(nats);
@@ -115,7 +112,7 @@ else {
     t.equal((await owner.get("/users/me")).status, 200, "only a process that lives has the name");
   });
 
-  t.test("[cluster] leases that were read from the stream say that a process was there once", async (t) => {
+  t.test("leases that were read from the stream say that a process was there once", async (t) => {
     const cluster = await NatsCluster.start(t);
     const nats = await cluster.connect(t);
     await openLeases(nats);
@@ -136,53 +133,50 @@ else {
     t.ok(watch.isTaken("a", 2), "unlike one that is heard");
   });
 
-  t.test(
-    "[cluster] data of a single machine joins a cluster, and leaves it after the owner stopped in order",
-    async (t) => {
-      const cluster = await NatsCluster.start(t);
-      const dataDir = temporaryFolder(t);
-      const status = () => runCluster(t, cluster, ["colloquy.mjs", "cluster", "status"]);
-      t.match(await status(), { code: 0, stdout: /no node has joined yet/ });
-      const alone = await startProgram(t, dataDir);
-      await alone.owner.post("/users/me/subscriptions", { subscriptions: [{ name: "kitchen" }] });
-      const post = (client: Client, content: string) =>
-        client.post("/messages", { type: "channel", to: "kitchen", topic: "soup", content });
-      await post(alone.owner, "in the local journal");
-      await alone.program.end("SIGKILL");
+  t.test("data of a single machine joins a cluster, and leaves it after the owner stopped in order", async (t) => {
+    const cluster = await NatsCluster.start(t);
+    const dataDir = temporaryFolder(t);
+    const status = () => runCluster(t, cluster, ["colloquy.mjs", "cluster", "status"]);
+    t.match(await status(), { code: 0, stdout: /no node has joined yet/ });
+    const alone = await startProgram(t, dataDir);
+    await alone.owner.post("/users/me/subscriptions", { subscriptions: [{ name: "kitchen" }] });
+    const post = (client: Client, content: string) =>
+      client.post("/messages", { type: "channel", to: "kitchen", topic: "soup", content });
+    await post(alone.owner, "in the local journal");
+    await alone.program.end("SIGKILL");
 
-      const member = startNode(t, cluster, { name: "a", dataDir });
-      await post(await clientAt(await urlOf(member), dataDir), "in the stream");
-      // A node that is busy may not say in time what it serves.
-      let said = await status();
-      while (said.stdout.includes("(does not serve it)")) said = await status();
-      t.match(said, { code: 0, stdout: /organization 1: owner a, epoch 1, turn \d+/ });
-      await member.end("SIGKILL");
-      const refused = await new Program(t, process.execPath, ["colloquy.mjs"], { PORT: "0", DATA_DIR: dataDir }).exited;
-      t.match(refused, { code: 78, stderr: /DATA_DIR belongs to a node of a cluster .* Set CLUSTER_NATS/ });
-      const changed = await runCli(t, dataDir, "rebuild-search");
-      t.match(changed, { code: 1, stderr: /DATA_DIR is a node of a cluster/ });
+    const member = startNode(t, cluster, { name: "a", dataDir });
+    await post(await clientAt(await urlOf(member), dataDir), "in the stream");
+    // A node that is busy may not say in time what it serves.
+    let said = await status();
+    while (said.stdout.includes("(does not serve it)")) said = await status();
+    t.match(said, { code: 0, stdout: /organization 1: owner a, epoch 1, turn \d+/ });
+    await member.end("SIGKILL");
+    const refused = await new Program(t, process.execPath, ["colloquy.mjs"], { PORT: "0", DATA_DIR: dataDir }).exited;
+    t.match(refused, { code: 78, stderr: /DATA_DIR belongs to a node of a cluster .* Set CLUSTER_NATS/ });
+    const changed = await runCli(t, dataDir, "rebuild-search");
+    t.match(changed, { code: 1, stderr: /DATA_DIR is a node of a cluster/ });
 
-      const foreign = temporaryFolder(t);
-      await (await startProgram(t, foreign)).program.end("SIGTERM");
-      const mixed = await startNode(t, cluster, { name: "b", dataDir: foreign }).exited;
-      t.match(mixed, { code: 78, stderr: /which is not a node of this cluster. Start with an empty DATA_DIR/ });
+    const foreign = temporaryFolder(t);
+    await (await startProgram(t, foreign)).program.end("SIGTERM");
+    const mixed = await startNode(t, cluster, { name: "b", dataDir: foreign }).exited;
+    t.match(mixed, { code: 78, stderr: /which is not a node of this cluster. Start with an empty DATA_DIR/ });
 
-      const again = startNode(t, cluster, { name: "a", dataDir });
-      await urlOf(again);
-      t.equal((await again.end("SIGTERM")).code, 0);
-      const left = await startProgram(t, dataDir);
-      const { body } = await left.owner.get("/messages", {
-        anchor: "newest",
-        num_before: 10,
-        num_after: 0,
-        narrow: [],
-      });
-      const contents = (body as { messages: { content: string }[] }).messages.map(({ content }) => content);
-      t.strictSame(contents, ["<p>in the local journal</p>", "<p>in the stream</p>"]);
-    },
-  );
+    const again = startNode(t, cluster, { name: "a", dataDir });
+    await urlOf(again);
+    t.equal((await again.end("SIGTERM")).code, 0);
+    const left = await startProgram(t, dataDir);
+    const { body } = await left.owner.get("/messages", {
+      anchor: "newest",
+      num_before: 10,
+      num_after: 0,
+      narrow: [],
+    });
+    const contents = (body as { messages: { content: string }[] }).messages.map(({ content }) => content);
+    t.strictSame(contents, ["<p>in the local journal</p>", "<p>in the stream</p>"]);
+  });
 
-  t.test("[cluster] a node refuses servers that cannot keep the promise with one line and code 78", async (t) => {
+  t.test("a node refuses servers that cannot keep the promise with one line and code 78", async (t) => {
     const lazy = await NatsCluster.start(t, { syncInterval: "2m" });
     const start = (environment: Environment) =>
       startNode(t, lazy, { name: "a", dataDir: temporaryFolder(t), environment }).exited;

@@ -21,7 +21,7 @@ socket.on("data", (bytes) => process.stdout.write("" + bytes));
 socket.on("close", () => console.log("closed"));
 socket.on("error", (error) => console.log(error.code))`;
 
-t.test("[nemesis] what is cut vanishes in one direction or in both, and arrives afterwards", { skip }, async (t) => {
+t.test("what is cut vanishes in one direction or in both, and arrives afterwards", { skip }, async (t) => {
   const network = await Namespaces.open(t);
   const [a, b] = [network.add("a"), network.add("b")];
   const start = (within: readonly string[], program: string) => {
@@ -74,7 +74,7 @@ t.test("[nemesis] what is cut vanishes in one direction or in both, and arrives 
   );
 });
 
-t.test("[nemesis] nothing of a network stays behind when its test is killed", { skip }, async (t) => {
+t.test("nothing of a network stays behind when its test is killed", { skip }, async (t) => {
   const program = `import { Namespaces } from "${checkout}/test/cluster/namespaces.ts";
     const network = await Namespaces.open({ teardown() {} });
     const { within: [command, ...args] } = network.add("a");

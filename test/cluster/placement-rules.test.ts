@@ -12,7 +12,7 @@ const node = (name: string, more: Partial<Candidate> = {}): Candidate => ({
 const ids = Array.from({ length: 3000 }, (_, index) => index + 1);
 const placesOf = (nodes: readonly Candidate[]) => ids.map((id) => preferredNode(id, nodes, null)?.node ?? "");
 
-t.test("[cluster] organizations are spread evenly, and a node that goes moves only its own", (t) => {
+t.test("organizations are spread evenly, and a node that goes moves only its own", (t) => {
   const before = placesOf(["a", "b", "c"].map((name) => node(name)));
   for (const name of ["a", "b", "c"]) {
     const share = before.filter((place) => place === name).length;
@@ -24,24 +24,17 @@ t.test("[cluster] organizations are spread evenly, and a node that goes moves on
   t.end();
 });
 
-t.test(
-  "[cluster] nodes that are not ready or draining get nothing while there are others; a pin counts if it can",
-  (t) => {
-    const all = [node("a"), node("b", { isReady: false }), node("c", { isDraining: true })];
-    t.strictSame(new Set(placesOf(all)), new Set(["a"]));
-    t.strictSame(
-      new Set(placesOf(all.slice(1))),
-      new Set(["c"]),
-      "a node that drains rather than one that is not ready",
-    );
-    t.equal(preferredNode(1, [], null), null);
-    const two = [node("a"), node("b")];
-    for (const id of ids.slice(0, 20)) t.equal(preferredNode(id, two, "b")?.node, "b");
-    t.equal(preferredNode(1, all, "c")?.node, "a", "a node that drains keeps nothing");
-    t.equal(preferredNode(1, all, "gone")?.node, "a");
-    t.end();
-  },
-);
+t.test("nodes that are not ready or draining get nothing while there are others; a pin counts if it can", (t) => {
+  const all = [node("a"), node("b", { isReady: false }), node("c", { isDraining: true })];
+  t.strictSame(new Set(placesOf(all)), new Set(["a"]));
+  t.strictSame(new Set(placesOf(all.slice(1))), new Set(["c"]), "a node that drains rather than one that is not ready");
+  t.equal(preferredNode(1, [], null), null);
+  const two = [node("a"), node("b")];
+  for (const id of ids.slice(0, 20)) t.equal(preferredNode(id, two, "b")?.node, "b");
+  t.equal(preferredNode(1, all, "c")?.node, "a", "a node that drains keeps nothing");
+  t.equal(preferredNode(1, all, "gone")?.node, "a");
+  t.end();
+});
 
 t.test("[S3] cluster_scores_max: a node remembers so many scores, and computes the same ones again", (t) => {
   const scores = new KnownScores();

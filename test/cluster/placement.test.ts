@@ -13,7 +13,7 @@ import { Posting } from "./posting.ts";
 const obstacle = natsObstacle();
 if (obstacle !== null) t.plan(0, obstacle);
 else {
-  t.test("[cluster] organizations are created, moved and drained while clients use them", async (t) => {
+  t.test("organizations are created, moved and drained while clients use them", async (t) => {
     const cluster = await NatsCluster.start(t);
     // The first organization belongs to b, if there are a and b; the second one, too.
     const b = { name: "b", dataDir: temporaryFolder(t) };

@@ -43,7 +43,7 @@ const cases: readonly { readonly what: string; readonly changed: object; readonl
 ];
 
 for (const { what, changed, advice } of cases) {
-  t.test(`[cluster] a NATS server that ${what} is rejected with a line that says what to change`, async (t) => {
+  t.test(`a NATS server that ${what} is rejected with a line that says what to change`, async (t) => {
     const good = [await pageOf(t, "a"), await pageOf(t, "b")];
     t.strictSame(await checkServers([...good, await pageOf(t, "c")]), [], "three good ones are accepted");
     await t.rejects(checkServers([...good, await pageOf(t, "c", changed)]), {
@@ -53,7 +53,7 @@ for (const { what, changed, advice } of cases) {
   });
 }
 
-t.test("[cluster] one server of three may be down, two may not", async (t) => {
+t.test("one server of three may be down, two may not", async (t) => {
   const [a, b] = [await pageOf(t, "a"), await pageOf(t, "b")];
   const down = `http://127.0.0.1:${await freePort()}`;
   t.strictSame(await checkServers([a, b, down]), [`NATS server ${down} does not answer`]);
@@ -80,7 +80,7 @@ t.test("[S3] cluster_monitor_bytes_max: a page that is larger, or none of a NATS
   t.equal((await checkServers([a, b, await pageOf(t, "c", "<html>")])).length, 1);
 });
 
-t.test("[cluster] CLUSTER_NATS names servers, with or without a user", (t) => {
+t.test("CLUSTER_NATS names servers, with or without a user", (t) => {
   t.strictSame(parseNatsAddresses("nats://a,b:4223,[::1]:4224"), { servers: ["a:4222", "b:4223", "[::1]:4224"] });
   const both = { servers: ["a:4222", "b:4223"] };
   t.strictSame(parseNatsAddresses("nats://a,nats://b:4223"), both, "as other programs write it");
@@ -111,7 +111,7 @@ t.test("[cluster] CLUSTER_NATS names servers, with or without a user", (t) => {
   t.end();
 });
 
-t.test("[cluster] a node says that no NATS server answers", async (t) => {
+t.test("a node says that no NATS server answers", async (t) => {
   const servers = [`127.0.0.1:${await freePort()}`];
   await t.rejects(connectNats({ servers, name: "a" }), {
     name: "ClusterSilent",
@@ -121,7 +121,7 @@ t.test("[cluster] a node says that no NATS server answers", async (t) => {
 
 const obstacle = natsObstacle();
 
-t.test("[cluster] a command gives up when all NATS servers are gone", { skip: obstacle ?? false }, async (t) => {
+t.test("a command gives up when all NATS servers are gone", { skip: obstacle ?? false }, async (t) => {
   const cluster = await NatsCluster.start(t, { nodes: 1 });
   const nats = await connectNats({ servers: cluster.servers, name: "command", reconnectsMax: 2 });
   t.teardown(() => nats.close());
@@ -133,7 +133,7 @@ t.test("[cluster] a command gives up when all NATS servers are gone", { skip: ob
 });
 
 t.test(
-  "[cluster] real servers: without a flush before each acknowledgement, or alone",
+  "real servers: without a flush before each acknowledgement, or alone",
   { skip: obstacle ?? false },
   async (t) => {
     const lazy = await NatsCluster.start(t, { syncInterval: "2m" });
@@ -143,35 +143,31 @@ t.test(
   },
 );
 
-t.test(
-  "[cluster] streams that somebody else created or changed are rejected",
-  { skip: obstacle ?? false },
-  async (t) => {
-    const cluster = await NatsCluster.start(t);
-    t.strictSame(await checkServers(cluster.monitor.split(",")), [], "three servers as they should be");
-    const nats = await cluster.connect(t);
-    const both = await Promise.all([openStreams(nats, { streams: 3 }), openStreams(nats, { streams: 3 })]);
-    t.strictSame(
-      both.map(({ count }) => count),
-      [3, 3],
-      "two nodes may create them at once",
-    );
-    t.equal((await openStreams(nats, { streams: 5 })).count, 3, "a cluster keeps its number");
-    const { streams } = nats.manager;
-    await requested(nats, () => streams.update("turns-1", { max_age: 3_600_000_000_000 }));
-    await t.rejects(openStreams(nats, { streams: 3 }), {
-      name: "ClusterUnusable",
-      message: /The stream turns-1 has max_age=3600000000000 and needs 0/,
-    });
-    await requested(nats, () => streams.delete("turns-0"));
-    const before = { name: "turns-0", subjects: ["turns.0.*"], metadata: { "colloquy-streams": "3" } };
-    await requested(nats, () => streams.add(before));
-    await t.rejects(openStreams(nats, { streams: 3 }), {
-      name: "UnknownFormat",
-      message: "the cluster was written before the first release, and no release reads it: start anew",
-    });
-    await requested(nats, () => streams.delete("turns-0"));
-    await requested(nats, () => streams.add({ name: "turns-0", subjects: ["other"] }));
-    await t.rejects(openStreams(nats, { streams: 3 }), { message: /turns-0 was not created by Colloquy/ });
-  },
-);
+t.test("streams that somebody else created or changed are rejected", { skip: obstacle ?? false }, async (t) => {
+  const cluster = await NatsCluster.start(t);
+  t.strictSame(await checkServers(cluster.monitor.split(",")), [], "three servers as they should be");
+  const nats = await cluster.connect(t);
+  const both = await Promise.all([openStreams(nats, { streams: 3 }), openStreams(nats, { streams: 3 })]);
+  t.strictSame(
+    both.map(({ count }) => count),
+    [3, 3],
+    "two nodes may create them at once",
+  );
+  t.equal((await openStreams(nats, { streams: 5 })).count, 3, "a cluster keeps its number");
+  const { streams } = nats.manager;
+  await requested(nats, () => streams.update("turns-1", { max_age: 3_600_000_000_000 }));
+  await t.rejects(openStreams(nats, { streams: 3 }), {
+    name: "ClusterUnusable",
+    message: /The stream turns-1 has max_age=3600000000000 and needs 0/,
+  });
+  await requested(nats, () => streams.delete("turns-0"));
+  const before = { name: "turns-0", subjects: ["turns.0.*"], metadata: { "colloquy-streams": "3" } };
+  await requested(nats, () => streams.add(before));
+  await t.rejects(openStreams(nats, { streams: 3 }), {
+    name: "UnknownFormat",
+    message: "the cluster was written before the first release, and no release reads it: start anew",
+  });
+  await requested(nats, () => streams.delete("turns-0"));
+  await requested(nats, () => streams.add({ name: "turns-0", subjects: ["other"] }));
+  await t.rejects(openStreams(nats, { streams: 3 }), { message: /turns-0 was not created by Colloquy/ });
+});

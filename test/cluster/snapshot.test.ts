@@ -34,7 +34,7 @@ else {
   };
 
   t.test(
-    "[cluster] a node that starts empty restores the newest snapshot that is whole, then the rest of the stream",
+    "a node that starts empty restores the newest snapshot that is whole, then the rest of the stream",
     async (t) => {
       const cluster = await NatsCluster.start(t);
       const a = { name: "a", dataDir: temporaryFolder(t) };
@@ -123,7 +123,7 @@ else {
     },
   );
 
-  t.test("[cluster] an object is sent and read in chunks, and damage is found at the latest at its end", async (t) => {
+  t.test("an object is sent and read in chunks, and damage is found at the latest at its end", async (t) => {
     const cluster = await NatsCluster.start(t);
     const nats = await cluster.connect(t);
     const objects = await ObjectBucket.open(nats, "stores");
@@ -156,58 +156,55 @@ else {
     t.equal(await objects.find("cut"), null, "nothing is seen of what was not sent as a whole");
   });
 
-  t.test(
-    "[cluster] a snapshot is due by size and by age, and a node that follows comes before the owner",
-    async (t) => {
-      const cluster = await NatsCluster.start(t);
-      const nats = await cluster.connect(t);
-      await openStreams(nats, { streams: 2 });
-      const streams = await findStreams(nats);
-      if (streams === null) throw new Error("no streams");
-      const time = new ManualClock(0);
-      // The test looks, and no timer.
-      const clock = { now: () => time.now(), after: () => () => undefined };
-      const made: string[] = [];
-      const scheduleOf = (name: string, isOwner: boolean) =>
-        new SnapshotSchedule({
-          nats,
-          streams,
-          snapshots: new Snapshots(nats),
-          clock,
-          bytes: 1000,
-          ageMs: 3_600_000,
-          owns: () => isOwner,
-          stored: () => [1],
-          run: async () => void made.push(name),
-          warn: (line) => t.fail(line),
-        });
-      const [follower, owner] = [scheduleOf("follower", false), scheduleOf("owner", true)];
-      const look = async () => {
-        made.length = 0;
-        await follower.look();
-        await owner.look();
-        return [...made];
-      };
-      t.strictSame(await look(), [], "nothing was written");
-      const subject = streams.subjectOf(1);
-      await store(nats, subject, Buffer.alloc(500));
-      t.strictSame(await look(), [], "half of the size");
-      time.advance(3_600_000);
-      t.strictSame(await look(), ["follower"], "an hour");
-      time.advance(1_800_000);
-      t.strictSame(await look(), ["follower", "owner"], "nobody has made one for half an hour more");
-      const late = [scheduleOf("follower", false), scheduleOf("owner", true)];
-      await store(nats, subject, Buffer.alloc(600));
+  t.test("a snapshot is due by size and by age, and a node that follows comes before the owner", async (t) => {
+    const cluster = await NatsCluster.start(t);
+    const nats = await cluster.connect(t);
+    await openStreams(nats, { streams: 2 });
+    const streams = await findStreams(nats);
+    if (streams === null) throw new Error("no streams");
+    const time = new ManualClock(0);
+    // The test looks, and no timer.
+    const clock = { now: () => time.now(), after: () => () => undefined };
+    const made: string[] = [];
+    const scheduleOf = (name: string, isOwner: boolean) =>
+      new SnapshotSchedule({
+        nats,
+        streams,
+        snapshots: new Snapshots(nats),
+        clock,
+        bytes: 1000,
+        ageMs: 3_600_000,
+        owns: () => isOwner,
+        stored: () => [1],
+        run: async () => void made.push(name),
+        warn: (line) => t.fail(line),
+      });
+    const [follower, owner] = [scheduleOf("follower", false), scheduleOf("owner", true)];
+    const look = async () => {
       made.length = 0;
-      for (const schedule of late) await schedule.look();
-      t.strictSame(made, ["follower"], "the size");
-      await store(nats, subject, Buffer.alloc(600));
-      made.length = 0;
-      for (const schedule of late) await schedule.look();
-      t.strictSame(made, ["follower", "owner"], "half as much again");
-      for (const schedule of [follower, owner, ...late]) schedule.end();
-    },
-  );
+      await follower.look();
+      await owner.look();
+      return [...made];
+    };
+    t.strictSame(await look(), [], "nothing was written");
+    const subject = streams.subjectOf(1);
+    await store(nats, subject, Buffer.alloc(500));
+    t.strictSame(await look(), [], "half of the size");
+    time.advance(3_600_000);
+    t.strictSame(await look(), ["follower"], "an hour");
+    time.advance(1_800_000);
+    t.strictSame(await look(), ["follower", "owner"], "nobody has made one for half an hour more");
+    const late = [scheduleOf("follower", false), scheduleOf("owner", true)];
+    await store(nats, subject, Buffer.alloc(600));
+    made.length = 0;
+    for (const schedule of late) await schedule.look();
+    t.strictSame(made, ["follower"], "the size");
+    await store(nats, subject, Buffer.alloc(600));
+    made.length = 0;
+    for (const schedule of late) await schedule.look();
+    t.strictSame(made, ["follower", "owner"], "half as much again");
+    for (const schedule of [follower, owner, ...late]) schedule.end();
+  });
 }
 
 /** Resolves when the store has everything that the stream has: checkpoints are made after some time. */

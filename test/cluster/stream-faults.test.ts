@@ -43,7 +43,7 @@ else {
     sameRecords(t, await readAll(log), expected, "every record once, in order");
   });
 
-  t.test("[cluster] nothing is acknowledged without a majority of the servers", async (t) => {
+  t.test("nothing is acknowledged without a majority of the servers", async (t) => {
     const log = newLog();
     const journal = await openJournal(t, log);
     const watch = new DurableWatch(journal);

@@ -30,7 +30,7 @@ else {
     return { realms: [log.realmId], open: () => openJournal(t, log), readBack: () => readAll(log) };
   });
 
-  t.test("[cluster] after a claim the earlier owner is refused, announces nothing more, and is lost", async (t) => {
+  t.test("after a claim the earlier owner is refused, announces nothing more, and is lost", async (t) => {
     const log = newLog();
     const first = await LosableJournal.open(log);
     const expected = appendAll(first.journal, [10, 20], [log.realmId]);
@@ -51,7 +51,7 @@ else {
   });
 
   t.test(
-    "[cluster] of many nodes that claim a realm at once, each gets an epoch of its own, and the last one owns it",
+    "of many nodes that claim a realm at once, each gets an epoch of its own, and the last one owns it",
     async (t) => {
       const log = newLog();
       const journals = await Promise.all(Array.from({ length: 5 }, () => LosableJournal.open(log)));
@@ -69,7 +69,7 @@ else {
     },
   );
 
-  t.test("[cluster] a claim whose acknowledgement comes late has its epoch, also behind another claim", async (t) => {
+  t.test("a claim whose acknowledgement comes late has its epoch, also behind another claim", async (t) => {
     const log = newLog();
     const late = newLog(log.realmId);
     const append = late.append.bind(late);
@@ -119,7 +119,7 @@ else {
     );
   }
 
-  t.test("[cluster] a node does not take over a realm that a newer program wrote", async (t) => {
+  t.test("a node does not take over a realm that a newer program wrote", async (t) => {
     const log = newLog();
     await claimRealm(log, { node: "new", storeVersion: storeVersion + 1 });
     await t.rejects(claimRealm(log, { node: "old", storeVersion }), {

@@ -25,7 +25,7 @@ function watched() {
   return { clock, state };
 }
 
-t.test("[cluster] what is under way to a node ends when the node is silent for too long", (t) => {
+t.test("what is under way to a node ends when the node is silent for too long", (t) => {
   const { clock, state } = watched();
   clock.advance(10 * limits.cluster_lease_renewal_ms);
   t.notOk(state.isLost);
@@ -35,7 +35,7 @@ t.test("[cluster] what is under way to a node ends when the node is silent for t
   t.end();
 });
 
-t.test("[cluster] a node that stood still itself first reads what the others sent meanwhile", (t) => {
+t.test("a node that stood still itself first reads what the others sent meanwhile", (t) => {
   const { clock, state } = watched();
   state.isGone = true;
   clock.jump(5000);

@@ -165,7 +165,7 @@ t.test(
   },
 );
 
-t.test("[architecture, Files] a backup from a full disk to another disk is complete", async (t) => {
+t.test("a backup from a full disk to another disk is complete", async (t) => {
   const disk = diskFor(t, 96);
   if (disk === null) return;
   const { owner } = await startProgram(t, disk.dataDir, watched);
@@ -189,7 +189,7 @@ t.test("[M5] a start without any disk space logs it and exits with 75", async (t
   await t.rejects(startProgram(t, disk.dataDir, watched), /colloquy: the disk of DATA_DIR=[^\n]+ is full[^\n]+\n$/);
 });
 
-t.test("[start-up] a data folder that is not writable gives one clear line and exit code 78", async (t) => {
+t.test("a data folder that is not writable gives one clear line and exit code 78", async (t) => {
   const disk = diskFor(t, 64);
   if (disk === null) return;
   const { program } = await startProgram(t, disk.dataDir, watched);

@@ -99,7 +99,7 @@ const controls: Readonly<Record<string, { breakage: Breakage; finds: RegExp; par
 const controlsPlayed = cuts < 100 ? 1 : Object.keys(controls).length;
 
 for (const [what, { breakage, finds, part }] of Object.entries(controls).slice(0, controlsPlayed)) {
-  t.test(`[positive control] power cuts find ${what}`, async (t) => {
+  t.test(`positive control: power cuts find ${what}`, async (t) => {
     const reason = tracingObstacle();
     if (reason !== null) {
       t.pass(`not recorded: ${reason}`, { skip: reason });

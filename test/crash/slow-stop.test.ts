@@ -5,7 +5,7 @@ import { temporaryFolder } from "../support/server.ts";
 import { tracingObstacle } from "../support/strace.ts";
 
 t.test(
-  "[operations, exit codes] a stop that a slow disk cuts short loses nothing, says so, and is no failure",
+  "a stop that a slow disk cuts short loses nothing, says so, and is no failure",
   { skip: tracingObstacle() ?? false },
   async (t) => {
     const dataDir = temporaryFolder(t);

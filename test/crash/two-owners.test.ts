@@ -28,7 +28,7 @@ function withoutSystemLock(t: Teardown): string {
   ]);
 }
 
-t.test("[start-up contract] a second server in another container is rejected, whatever its process id", async (t) => {
+t.test("a second server in another container is rejected, whatever its process id", async (t) => {
   if (areContainersMissing(t)) return;
   const dataDir = join(temporaryFolder(t), "data");
   const { owner, program } = await startContained(t, dataDir);
@@ -97,65 +97,55 @@ t.test("[M1] without an operating system lock, an idle older server exits, too",
   t.ok((await newer.owner.say("general", "still", "here")) > 0);
 });
 
-t.test(
-  "[start-up contract] without an operating system lock, process ids decide where they are meaningful",
-  async (t) => {
-    const cwd = withoutSystemLock(t);
-    const dataDir = join(temporaryFolder(t), "data");
-    const { owner, program } = await startProgram(t, dataDir, {}, cwd);
-    const second = await new Program(t, process.execPath, ["colloquy.mjs"], { DATA_DIR: dataDir, PORT: "0" }, cwd)
-      .exited;
-    t.strictSame([second.code, second.stdout], [unavailable, ""]);
-    t.match(second.stderr, `colloquy: process ${program.pid} is running on this data folder\n`);
-    t.ok((await owner.say("general", "still", "here")) > 0);
-  },
-);
+t.test("without an operating system lock, process ids decide where they are meaningful", async (t) => {
+  const cwd = withoutSystemLock(t);
+  const dataDir = join(temporaryFolder(t), "data");
+  const { owner, program } = await startProgram(t, dataDir, {}, cwd);
+  const second = await new Program(t, process.execPath, ["colloquy.mjs"], { DATA_DIR: dataDir, PORT: "0" }, cwd).exited;
+  t.strictSame([second.code, second.stdout], [unavailable, ""]);
+  t.match(second.stderr, `colloquy: process ${program.pid} is running on this data folder\n`);
+  t.ok((await owner.say("general", "still", "here")) > 0);
+});
 
-t.test(
-  "[start-up contract] a process in another container with the owner's process id is rejected with one line",
-  async (t) => {
-    if (areContainersMissing(t)) return;
-    const cwd = withoutSystemLock(t);
-    const dataDir = join(temporaryFolder(t), "data");
-    const { owner } = await startContained(t, dataDir, { cwd });
-    const second = await runContained(t, dataDir, { cwd }).exited;
-    t.strictSame([second.code, second.stdout], [unavailable, ""]);
-    const backup = join(temporaryFolder(t), "backup");
-    const copying = await runContained(t, dataDir, { args: ["colloquy.mjs", "backup", backup] }).exited;
-    t.strictSame([copying.code, copying.stdout], [unavailable, ""]);
-    for (const { stderr } of [second, copying]) {
-      t.match(
-        stderr,
-        /^colloquy: a process of another container has this data folder open under the same process id, 1: [^\n]+\n$/,
-      );
-    }
-    const other = await runContained(t, dataDir, { isFirst: false, args: ["colloquy.mjs", "backup", backup] }).exited;
-    t.strictSame([other.code, other.stderr], [0, ""], "with another id it works while the server runs");
-    t.ok((await owner.say("general", "still", "here")) > 0);
-  },
-);
+t.test("a process in another container with the owner's process id is rejected with one line", async (t) => {
+  if (areContainersMissing(t)) return;
+  const cwd = withoutSystemLock(t);
+  const dataDir = join(temporaryFolder(t), "data");
+  const { owner } = await startContained(t, dataDir, { cwd });
+  const second = await runContained(t, dataDir, { cwd }).exited;
+  t.strictSame([second.code, second.stdout], [unavailable, ""]);
+  const backup = join(temporaryFolder(t), "backup");
+  const copying = await runContained(t, dataDir, { args: ["colloquy.mjs", "backup", backup] }).exited;
+  t.strictSame([copying.code, copying.stdout], [unavailable, ""]);
+  for (const { stderr } of [second, copying]) {
+    t.match(
+      stderr,
+      /^colloquy: a process of another container has this data folder open under the same process id, 1: [^\n]+\n$/,
+    );
+  }
+  const other = await runContained(t, dataDir, { isFirst: false, args: ["colloquy.mjs", "backup", backup] }).exited;
+  t.strictSame([other.code, other.stderr], [0, ""], "with another id it works while the server runs");
+  t.ok((await owner.say("general", "still", "here")) > 0);
+});
 
 for (const [what, checkoutOf] of [
   ["with an operating system lock", () => undefined],
   ["without one", withoutSystemLock],
 ] as const) {
-  t.test(
-    `[start-up contract] a killed server whose parent never reaps it does not block a start, ${what}`,
-    async (t) => {
-      const cwd = checkoutOf(t);
-      const dataDir = join(temporaryFolder(t), "data");
-      const given = { PORT: "0", RATE_LIMITS: "off", DATA_DIR: dataDir };
-      // `exec` replaces the shell by a program that does not wait for its child.
-      const script = '"$0" colloquy.mjs & exec sleep 1000';
-      const parent = new Program(t, "sh", ["-c", script, process.execPath], given, cwd);
-      await parent.printed(/is at \S+\n[\s\S]*Try: .*\n/);
-      const pid = readFileSync(join(dataDir, "server.pid"), "utf8").trim();
-      process.kill(Number(pid), "SIGKILL");
-      // It is a zombie as soon as it has exited.
-      let stat = "";
-      while (!/\) Z /.test(stat)) stat = await readFile(`/proc/${pid}/stat`, "latin1");
-      const again = await startTestServer(t, { dataDir });
-      t.equal((await again.owner.get("/users/me")).status, 200);
-    },
-  );
+  t.test(`a killed server whose parent never reaps it does not block a start, ${what}`, async (t) => {
+    const cwd = checkoutOf(t);
+    const dataDir = join(temporaryFolder(t), "data");
+    const given = { PORT: "0", RATE_LIMITS: "off", DATA_DIR: dataDir };
+    // `exec` replaces the shell by a program that does not wait for its child.
+    const script = '"$0" colloquy.mjs & exec sleep 1000';
+    const parent = new Program(t, "sh", ["-c", script, process.execPath], given, cwd);
+    await parent.printed(/is at \S+\n[\s\S]*Try: .*\n/);
+    const pid = readFileSync(join(dataDir, "server.pid"), "utf8").trim();
+    process.kill(Number(pid), "SIGKILL");
+    // It is a zombie as soon as it has exited.
+    let stat = "";
+    while (!/\) Z /.test(stat)) stat = await readFile(`/proc/${pid}/stat`, "latin1");
+    const again = await startTestServer(t, { dataDir });
+    t.equal((await again.owner.get("/users/me")).status, 200);
+  });
 }

@@ -12,7 +12,7 @@ function health(t: Test, dataDir: string, more: Environment = {}) {
   return new Program(t, process.execPath, ["deploy/health.mjs"], { DATA_DIR: dataDir, ...more }).exited;
 }
 
-t.test("[operations, Packages] the container's health check follows /readyz", async (t) => {
+t.test("the container's health check follows /readyz", async (t) => {
   const ready = await startTestServer(t);
   t.match(await health(t, ready.dataDir), { code: 0 });
   const readOnly = await startTestServer(t, { environment: { STORE_BYTES_MAX: "1" } });
@@ -25,7 +25,7 @@ t.test("[operations, Packages] the container's health check follows /readyz", as
   t.match(await health(t, ready.dataDir), { code: 1, stderr: /ENOENT/ }, "no server");
 });
 
-t.test("[operations, Packages] the Dockerfile runs commands that exist", (t) => {
+t.test("the Dockerfile runs commands that exist", (t) => {
   const text = readFileSync(join(checkout, "deploy/Dockerfile"), "utf8");
   const commands = [...text.matchAll(/CMD (\[.*\])/g)].map(([, list = "[]"]) => JSON.parse(list) as string[]);
   t.equal(commands.length, 2, "the health check and the server");
@@ -36,7 +36,7 @@ t.test("[operations, Packages] the Dockerfile runs commands that exist", (t) => 
   t.end();
 });
 
-t.test("[operations, Packages] the container's version of Node has a binary of the native transport", (t) => {
+t.test("the container's version of Node has a binary of the native transport", (t) => {
   const text = readFileSync(join(checkout, "deploy/Dockerfile"), "utf8");
   const versions = [...text.matchAll(/^FROM node:(\d+)-/gm)].map(([, version]) => version);
   t.strictSame(versions, ["22", "22"]);
@@ -48,7 +48,7 @@ t.test("[operations, Packages] the container's version of Node has a binary of t
   t.end();
 });
 
-t.test("[operations, Capacity] the container and the service set what `npm start` sets", (t) => {
+t.test("the container and the service set what `npm start` sets", (t) => {
   const { scripts } = JSON.parse(readFileSync(join(checkout, "package.json"), "utf8")) as {
     scripts: { start: string };
   };
@@ -62,23 +62,19 @@ t.test("[operations, Capacity] the container and the service set what `npm start
 });
 
 const hasVerify = spawnSync("systemd-analyze", ["--version"]).status === 0;
-t.test(
-  "[operations, Packages] systemd accepts the unit",
-  { skip: hasVerify ? false : "systemd is not installed" },
-  (t) => {
-    const unit = readFileSync(join(checkout, "deploy/colloquy.service"), "utf8");
-    t.match(unit, "ExecStart=/usr/bin/node colloquy.mjs");
-    const here = join(temporaryFolder(t), "colloquy.service");
-    // The folder and Node of this machine.
-    const local = unit
-      .replace("/usr/bin/node", process.execPath)
-      .replace("WorkingDirectory=/opt/colloquy", `WorkingDirectory=${checkout}`);
-    writeFileSync(here, local);
-    const { stderr } = spawnSync("systemd-analyze", ["verify", here], { encoding: "utf8" });
-    t.strictSame(
-      stderr.split("\n").filter((line) => line.includes("colloquy.service")),
-      [],
-    );
-    t.end();
-  },
-);
+t.test("systemd accepts the unit", { skip: hasVerify ? false : "systemd is not installed" }, (t) => {
+  const unit = readFileSync(join(checkout, "deploy/colloquy.service"), "utf8");
+  t.match(unit, "ExecStart=/usr/bin/node colloquy.mjs");
+  const here = join(temporaryFolder(t), "colloquy.service");
+  // The folder and Node of this machine.
+  const local = unit
+    .replace("/usr/bin/node", process.execPath)
+    .replace("WorkingDirectory=/opt/colloquy", `WorkingDirectory=${checkout}`);
+  writeFileSync(here, local);
+  const { stderr } = spawnSync("systemd-analyze", ["verify", here], { encoding: "utf8" });
+  t.strictSame(
+    stderr.split("\n").filter((line) => line.includes("colloquy.service")),
+    [],
+  );
+  t.end();
+});

@@ -14,7 +14,7 @@ import { readZuliprc, temporaryFolder } from "../support/server.ts";
 
 const rich = "$$x^2$$ and\n```python\nprint('hello')\n```";
 
-t.test("[operations, Packages] the package serves in an empty folder, without a checkout or a compiler", async (t) => {
+t.test("the package serves in an empty folder, without a checkout or a compiler", async (t) => {
   const folder = temporaryFolder(t);
   const packed = await new Program(t, process.execPath, ["scripts/pack.mjs", folder], {}).exited;
   t.equal(packed.code, 0, packed.stderr);
@@ -57,7 +57,7 @@ t.test("[operations, Packages] the package serves in an empty folder, without a 
   t.match(checked, { code: 0, stdout: "no problems\n" });
 });
 
-t.test("[operations, Packages] the checkout itself cannot be published by accident", (t) => {
+t.test("the checkout itself cannot be published by accident", (t) => {
   const manifest = JSON.parse(readFileSync(join(checkout, "package.json"), "utf8"));
   t.equal(manifest.private, true);
   t.end();

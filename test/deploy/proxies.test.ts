@@ -148,7 +148,7 @@ for (const proxy of proxies) {
   const isMissing = spawnSync(command, args).status !== 0;
   const options = { skip: isMissing ? `${proxy.name} is not installed` : false };
 
-  t.test(`[operations, Behind a proxy] ${proxy.name}: calls, long polls and WebSockets`, options, async (t) => {
+  t.test(`${proxy.name}: calls, long polls and WebSockets`, options, async (t) => {
     const { client, url } = await behind(t, proxy);
     const { body: queue } = await client.post("/register", { event_types: ["message"] });
     const polled = client.get("/events", { queue_id: queue.queue_id, last_event_id: queue.last_event_id });
@@ -162,7 +162,7 @@ for (const proxy of proxies) {
     socket.close();
   });
 
-  t.test(`[operations, Behind a proxy] ${proxy.name}: JSON is compressed, files are not`, options, async (t) => {
+  t.test(`${proxy.name}: JSON is compressed, files are not`, options, async (t) => {
     const { client, url } = await behind(t, proxy);
     const headers = { authorization: client.authorization, "accept-encoding": "gzip" };
     const registered = await fetch(`${url}/api/v1/register`, { method: "POST", headers });
@@ -189,7 +189,7 @@ for (const proxy of proxies) {
     t.strictSame([file.headers.get("content-encoding"), (await file.text()).length], [null, 4096]);
   });
 
-  t.test(`[operations, Behind a proxy] ${proxy.name}: uploads, and pieces of files`, options, async (t) => {
+  t.test(`${proxy.name}: uploads, and pieces of files`, options, async (t) => {
     const { client, url } = await behind(t, proxy);
     const bytes = Buffer.alloc(3 * 1024 * 1024, "x");
     const sent = await sendFile(client, bytes, "large.txt");
@@ -200,28 +200,24 @@ for (const proxy of proxies) {
     t.equal(await piece.text(), "xxxxxxxxxx");
   });
 
-  t.test(
-    `[operations, Behind a proxy] ${proxy.name}: probes in HTTP/1.0, heads in pieces, long queries`,
-    options,
-    async (t) => {
-      const { client, url } = await behind(t, proxy);
-      const probe = new RawConnection(url);
-      await probe.write("GET /health HTTP/1.0\r\n\r\n");
-      t.match(await probe.answer(), { status: proxy.answersHttp10 });
-      probe.destroy();
-      const slow = new RawConnection(url);
-      for (const piece of ["GE", "T /health HT", "TP/1.1\r\nHo", "st: 127.0.0.1\r\nConnection: close\r", "\n\r\n"]) {
-        await slow.write(piece);
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-      t.match(await slow.answer(), { status: 200 });
-      slow.destroy();
-      const found = await client.get("/users/me", { padding: "x".repeat(10_000) });
-      t.match(found, { status: 200, body: { ignored_parameters_unsupported: ["padding"] } });
-    },
-  );
+  t.test(`${proxy.name}: probes in HTTP/1.0, heads in pieces, long queries`, options, async (t) => {
+    const { client, url } = await behind(t, proxy);
+    const probe = new RawConnection(url);
+    await probe.write("GET /health HTTP/1.0\r\n\r\n");
+    t.match(await probe.answer(), { status: proxy.answersHttp10 });
+    probe.destroy();
+    const slow = new RawConnection(url);
+    for (const piece of ["GE", "T /health HT", "TP/1.1\r\nHo", "st: 127.0.0.1\r\nConnection: close\r", "\n\r\n"]) {
+      await slow.write(piece);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    t.match(await slow.answer(), { status: 200 });
+    slow.destroy();
+    const found = await client.get("/users/me", { padding: "x".repeat(10_000) });
+    t.match(found, { status: 200, body: { ignored_parameters_unsupported: ["padding"] } });
+  });
 
-  t.test(`[operations, Behind a proxy] ${proxy.name}: nobody can forge an address`, options, async (t) => {
+  t.test(`${proxy.name}: nobody can forge an address`, options, async (t) => {
     const { client } = await behind(t, proxy, { RATE_LIMITS: "login=2/60" });
     const statuses: number[] = [];
     for (const address of ["203.0.113.1", "203.0.113.2", "203.0.113.3"]) {

@@ -26,7 +26,7 @@ const word = fc.string({ unit: fc.constantFrom(..."ab é日"), minLength: 1, max
 const change = fc.record({ userId: fc.integer({ min: 1, max: 3 }), word, isThere: fc.boolean() });
 const text = fc.string({ unit: fc.constantFrom(..."aabb é日.x("), maxLength: 25 });
 
-t.test("[public API] a user is alerted by a word wherever it is delimited (property)", (t) => {
+t.test("a user is alerted by a word wherever it is delimited (property)", (t) => {
   const property = fc.property(fc.array(change, { maxLength: 12 }), text, (changes, content) => {
     const projection = new AlertWordsProjection();
     const words = new Map<string, { readonly userId: number; readonly word: string }>();

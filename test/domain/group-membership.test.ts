@@ -241,7 +241,7 @@ function reaches(from: Model, id: number, target: number, seen: Set<number> = ne
   });
 }
 
-t.test("[architecture] the overlay view gives the membership after a change", async (t) => {
+t.test("the overlay view gives the membership after a change", async (t) => {
   let shifts = 0;
   const property = fc.property(
     fc.array(step, { maxLength: 15 }),
@@ -289,7 +289,7 @@ t.test("[S3] group_scope_ids_kept_max: cached scopes of groups that are nested i
   t.strictSame(projection.scope(1)?.ids.size, count);
 });
 
-t.test("[architecture] a user named by more groups than a short list holds is in each of them, until removed", (t) => {
+t.test("a user named by more groups than a short list holds is in each of them, until removed", (t) => {
   const projection = new GroupsProjection();
   const ids = Array.from({ length: 40 }, (_, index) => index + 1);
   for (const id of ids) {

@@ -150,7 +150,7 @@ t.test("[behaviour 5.8] a line keeps its leading spaces", async (t) => {
   each(t, [["a\n  *b*\n   c", "<p>a<br>\n  <em>b</em><br>\n   c</p>"]]);
 });
 
-t.test("[behaviour 5.8, pair 32] links have only permitted targets", async (t) => {
+t.test("[behaviour 5.8] links have only permitted targets", async (t) => {
   for (const bad of [
     "javascript:1",
     "JAVASCRIPT:1",
@@ -201,7 +201,7 @@ t.test("[behaviour 5.8] linkifiers turn matches into links, after addresses, nev
   ]);
 });
 
-t.test("[RFC 6570] templates expand by operator and omit variables without a value", async (t) => {
+t.test("RFC 6570: templates expand by operator and omit variables without a value", async (t) => {
   const values = { a: "x y/é", b: "", n: "1" };
   for (const [template, expected] of [
     ["{a}", "x%20y%2F%C3%A9"],
@@ -227,7 +227,7 @@ t.test("[RFC 6570] templates expand by operator and omit variables without a val
   ]);
 });
 
-t.test("[behaviour 5.8, pair 39] a time in any accepted format gives the same instant", async (t) => {
+t.test("[behaviour 5.8] a time in any accepted format gives the same instant", async (t) => {
   for (const [text, instant] of [
     ["2020-06-05T03:30:00Z", "2020-06-05T03:30:00Z"],
     ["2020-06-05T03:30:00+05:30", "2020-06-04T22:00:00Z"],

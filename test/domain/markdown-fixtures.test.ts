@@ -130,16 +130,16 @@ const PAIRS: readonly [number: string, source: string, expected: string][] = [
 ];
 
 for (const [number, source, expected] of PAIRS) {
-  t.test(`[behaviour 5.8, pair ${number}] ${JSON.stringify(source)} renders as documented`, async (t) => {
+  t.test(`[behaviour 5.8] pair ${number}: ${JSON.stringify(source)} renders as documented`, async (t) => {
     t.equal(html(source), expected);
   });
 }
 
-t.test("[behaviour 5.8, pair 17] with translate_emoticons an emoticon renders like its emoji", async (t) => {
+t.test("[behaviour 5.8] with translate_emoticons an emoticon renders like its emoji", async (t) => {
   t.equal(html(":)", { translateEmoticons: true }), html(":smile:"));
 });
 
-t.test("[behaviour 5.8, pair 37] a formula keeps its source as an annotation, inline and as a block", async (t) => {
+t.test("[behaviour 5.8] a formula keeps its source as an annotation, inline and as a block", async (t) => {
   const inline = html("$$\\text{**a**}$$");
   t.match(
     inline,

@@ -89,16 +89,13 @@ t.test("[behaviour 5.8] a group that may not be mentioned is shown silently and 
   t.same(render("@_*leads*").unmentionableGroupIds, []);
 });
 
-t.test(
-  "[architecture, path of a write] parsing reads nothing of the realm, and resolving uses the realm of that moment",
-  async (t) => {
-    const parsed = parseContent("@**Example User** in #**announce** :tada:", OPTIONS);
-    const nobody = { ...RESOLVER, user: () => null, channel: () => null };
-    t.equal(resolveContent(parsed, nobody).html.startsWith("<p>@**Example User** in #**announce** <span"), true);
-    const overridden = { ...RESOLVER, realmEmoji: (name: string) => ({ name, url: "/e.png" }) };
-    t.match(resolveContent(parsed, overridden).html, '<img alt=":tada:" class="emoji" src="/e.png" title="tada">');
-  },
-);
+t.test("parsing reads nothing of the realm, and resolving uses the realm of that moment", async (t) => {
+  const parsed = parseContent("@**Example User** in #**announce** :tada:", OPTIONS);
+  const nobody = { ...RESOLVER, user: () => null, channel: () => null };
+  t.equal(resolveContent(parsed, nobody).html.startsWith("<p>@**Example User** in #**announce** <span"), true);
+  const overridden = { ...RESOLVER, realmEmoji: (name: string) => ({ name, url: "/e.png" }) };
+  t.match(resolveContent(parsed, overridden).html, '<img alt=":tada:" class="emoji" src="/e.png" title="tada">');
+});
 
 t.test("[S3] the latest message is looked up for a bounded number of topics, once for each", async (t) => {
   let lookups = 0;
@@ -128,7 +125,7 @@ t.test("[behaviour 5.8] links, images and attachments are reported", async (t) =
 
 const LINKED_VIDEO = '<a href="/user_uploads/p/x.mp4">x.mp4</a>';
 
-t.test("[public API, message formatting] an uploaded video is shown below its link, unless it is quoted", async (t) => {
+t.test("an uploaded video is shown below its link, unless it is quoted", async (t) => {
   const video = "[x.mp4](/user_uploads/p/x.mp4)";
   const shown =
     '<div class="message_inline_image message_inline_video"><a href="/user_uploads/p/x.mp4" title="x.mp4"><video preload="metadata" src="/user_uploads/p/x.mp4"></video></a></div>';
@@ -142,7 +139,7 @@ t.test("[public API, message formatting] an uploaded video is shown below its li
 });
 
 t.test(
-  "[behaviour 5.8, pair 40] an uploaded image is shown once, not in quotes, and not where there are no uploads",
+  "[behaviour 5.8] an uploaded image is shown once, not in quotes, and not where there are no uploads",
   async (t) => {
     const image = "[x.png](/user_uploads/p/x.png)";
     t.equal(html(`${image} ${image}`).split("<img").length - 1, 1);
@@ -156,6 +153,6 @@ t.test(
   },
 );
 
-t.test("[spec, channel descriptions] a channel description is rendered with the same dialect", async (t) => {
+t.test("a channel description is rendered with the same dialect", async (t) => {
   t.equal(renderDescription("**For** #**announce**", OPTIONS, RESOLVER), html("**For** #**announce**"));
 });

@@ -74,7 +74,7 @@ t.test("[behaviour 5.8] a linkifier cannot link to a target that a link may not 
   t.equal(html("js:alert(1)", { linkifiers: LINKIFIERS }), "<p>js:alert(1)</p>");
 });
 
-t.test("[architecture, M4] parsed content survives encoding and renders to the same HTML", async (t) => {
+t.test("[M4] parsed content survives encoding and renders to the same HTML", async (t) => {
   const packr = new Packr();
   const check = fc.property(hostileText, (content) => {
     const parsed = parseContent(content, OPTIONS);

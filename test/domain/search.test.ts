@@ -22,7 +22,7 @@ function isFound(operand: string, html: string, topic = ""): boolean {
 
 const mark = (text: string) => `<span class="highlight">${text}</span>`;
 
-t.test("[architecture, Search] words are found in any case and without diacritics", (t) => {
+t.test("words are found in any case and without diacritics", (t) => {
   const found: [operand: string, html: string][] = [
     ["apple", "<p>An Apple a day</p>"],
     ["APPLE", "<p>an apple</p>"],
@@ -184,7 +184,7 @@ t.test("[behaviour 2.9] highlighting adds nothing but its own tags, for any text
   t.end();
 });
 
-t.test("[architecture, Search] every word of a text finds it (property)", (t) => {
+t.test("every word of a text finds it (property)", (t) => {
   const property = fc.property(hostile, (content) => {
     const html = escapeAttribute(content);
     return wordsOf(foldText(textOf(html))).every((word) => isFound(word, html) && isFound(`"${word}"`, html));

@@ -7,7 +7,7 @@ import { until } from "../support/realtime.ts";
 import { here, idleRoute, startNode, to } from "./edge.ts";
 import { openPair, startOwner } from "./owner.ts";
 
-t.test("[metrics.md] links, their sockets, messages and bytes are counted at both ends", async (t) => {
+t.test("links, their sockets, messages and bytes are counted at both ends", async (t) => {
   // No beat of the link is counted in between.
   const clock = new ManualClock(0);
   const owner = await startOwner(t, { clock });
@@ -40,7 +40,7 @@ t.test("[metrics.md] links, their sockets, messages and bytes are counted at bot
   t.match(edge.figures(), { ends: { edge: none }, lost: 0 }, "it ended in order");
 });
 
-t.test("[metrics.md] what waits for a link, its silence and its loss are seen", async (t) => {
+t.test("what waits for a link, its silence and its loss are seen", async (t) => {
   const clock = new ManualClock(0);
   const owner = await startOwner(t, { clock });
   const proxy = await TcpProxy.start(t, Number(new URL(owner.url).port));

@@ -43,7 +43,7 @@ async function startCounter(t: Test, ownerUrl: string) {
 }
 
 t.test(
-  "[cluster] a payload for several clients of an edge crosses the link once, and each gets its messages in order",
+  "a payload for several clients of an edge crosses the link once, and each gets its messages in order",
   async (t) => {
     const owner = await startOwner(t);
     const counter = await startCounter(t, owner.url);
@@ -85,7 +85,7 @@ t.test(
   },
 );
 
-t.test("[cluster] what a client gets in one pass keeps its order, whoever else gets the same", async (t) => {
+t.test("what a client gets in one pass keeps its order, whoever else gets the same", async (t) => {
   const owner = await startOwner(t);
   const url = await startEdge(t, { destination: () => to(owner.url) });
   const [a, b] = [await openPair(t, url, owner), await openPair(t, url, owner)];
@@ -97,7 +97,7 @@ t.test("[cluster] what a client gets in one pass keeps its order, whoever else g
   t.strictSame(b.messages.map(String), ["own", "22", "1"]);
 });
 
-t.test("[cluster] a long answer to one client does not hold up what others get", async (t) => {
+t.test("a long answer to one client does not hold up what others get", async (t) => {
   const owner = await startOwner(t, {
     drained(socket) {
       if (socket === large.owner) feed(socket);
@@ -142,7 +142,7 @@ async function askForLink(
   });
 }
 
-t.test("[cluster] only a node opens a link, and only in a version that both speak", async (t) => {
+t.test("only a node opens a link, and only in a version that both speak", async (t) => {
   const { url } = await startOwner(t);
   const plain = await fetch(`${url}${linkPath}`);
   t.equal(await plain.text(), "here", "for everybody else the path is like any other");

@@ -42,7 +42,7 @@ const elsewhere: Owner = (_request, response) => {
   response.end();
 };
 
-t.test("[cluster] a change whose owner goes away is not sent again without a key: 503 OWNER_UNREACHABLE", async (t) => {
+t.test("a change whose owner goes away is not sent again without a key: 503 OWNER_UNREACHABLE", async (t) => {
   const owner = await startOwner(t, die, answerWith("done"));
   const url = await startEdge(t, { destination: () => to(owner.address) });
   const answer = await fetch(url, { method: "POST", body: "soup" });
@@ -51,7 +51,7 @@ t.test("[cluster] a change whose owner goes away is not sent again without a key
   t.strictSame(owner.bodies, ["soup"], "the owner got it once");
 });
 
-t.test("[cluster] a read, and a change under an Idempotency-Key, are sent again", async (t) => {
+t.test("a read, and a change under an Idempotency-Key, are sent again", async (t) => {
   const owner = await startOwner(t, die, answerWith("read"), die, answerWith("changed"));
   const url = await startEdge(t, { destination: () => to(owner.address) });
   t.equal(await (await fetch(url)).text(), "read");
@@ -60,7 +60,7 @@ t.test("[cluster] a read, and a change under an Idempotency-Key, are sent again"
   t.strictSame(owner.bodies, ["", "", "soup", "soup"]);
 });
 
-t.test("[cluster] a change that no node has seen waits for one", async (t) => {
+t.test("a change that no node has seen waits for one", async (t) => {
   const wrong = await startOwner(t, elsewhere);
   const owner = await startOwner(t, answerWith("done"));
   const ways = [{ kind: "nobody" } as const, to("http://127.0.0.1:1"), to(wrong.address), to(owner.address)];
@@ -69,7 +69,7 @@ t.test("[cluster] a change that no node has seen waits for one", async (t) => {
   t.strictSame([wrong.bodies, owner.bodies], [["soup"], ["soup"]]);
 });
 
-t.test("[cluster] a poll that an owner ends because it stops is held by the next one", async (t) => {
+t.test("a poll that an owner ends because it stops is held by the next one", async (t) => {
   const stopping: Owner = (_request, response) => {
     response.statusCode = 503;
     response.end('{"result":"error","code":"SERVER_SHUTTING_DOWN"}');
@@ -80,7 +80,7 @@ t.test("[cluster] a poll that an owner ends because it stops is held by the next
   t.equal(owner.bodies.length, 2);
 });
 
-t.test("[cluster] a request waits forward_wait_ms_max for a node", async (t) => {
+t.test("a request waits forward_wait_ms_max for a node", async (t) => {
   const clock = new ManualClock(0);
   let looks = 0;
   const destination = (): Destination => {
@@ -94,7 +94,7 @@ t.test("[cluster] a request waits forward_wait_ms_max for a node", async (t) => 
   t.equal(looks, 11);
 });
 
-t.test("[cluster] a process that stands still loses its requests when its lease is over", async (t) => {
+t.test("a process that stands still loses its requests when its lease is over", async (t) => {
   let isGone = false;
   const owner = await startOwner(
     t,
@@ -111,7 +111,7 @@ t.test("[cluster] a process that stands still loses its requests when its lease 
   t.strictSame(owner.bodies.length, 2);
 });
 
-t.test("[cluster] a body over forward_replay_bytes_max is sent once, and streams with back-pressure", async (t) => {
+t.test("a body over forward_replay_bytes_max is sent once, and streams with back-pressure", async (t) => {
   const large = "x".repeat(limits.forward_replay_bytes_max + 1);
   const owner = await startOwner(t, answerWith("done"), die);
   const url = await startEdge(t, { destination: () => to(owner.address) });
@@ -125,7 +125,7 @@ t.test("[cluster] a body over forward_replay_bytes_max is sent once, and streams
 });
 
 t.test(
-  "[cluster] an answer of forward_answer_bytes_max is kept until it is whole; a longer one is passed on as it arrives",
+  "an answer of forward_answer_bytes_max is kept until it is whole; a longer one is passed on as it arrives",
   async (t) => {
     const breaksOff =
       (bytes: number): Owner =>
@@ -150,7 +150,7 @@ t.test(
   },
 );
 
-t.test("[cluster] a client cannot pass as a node, and its header does not reach the owner", async (t) => {
+t.test("a client cannot pass as a node, and its header does not reach the owner", async (t) => {
   const owner = await startOwner(t, answerWith("done"));
   const url = await startEdge(t, { destination: () => to(owner.address) });
   await fetch(url, { headers: { [nodeHeader]: "guessed http 198.51.100.9", "X-Forwarded-For": "198.51.100.9" } });
@@ -170,7 +170,7 @@ t.test("[cluster] a client cannot pass as a node, and its header does not reach 
   );
 });
 
-t.test("[cluster] a slow client of a large answer holds back the owner", async (t) => {
+t.test("a slow client of a large answer holds back the owner", async (t) => {
   const size = 64 * 1024 * 1024;
   let written = 0;
   const owner = await startOwner(t, (_request, response) => {

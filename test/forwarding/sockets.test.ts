@@ -12,7 +12,7 @@ import { until } from "../support/realtime.ts";
 import { here, idleRoute, startEdge, startNode, to } from "./edge.ts";
 import { openClient, openPair, sendWhileRoom, startOwner } from "./owner.ts";
 
-t.test("[cluster] the owner's close codes reach the client, after what it sent before", async (t) => {
+t.test("the owner's close codes reach the client, after what it sent before", async (t) => {
   const ends = [closeCodes.queueGone, closeCodes.frameTooLarge];
   const owner = await startOwner(t, {
     open(socket) {
@@ -31,7 +31,7 @@ t.test("[cluster] the owner's close codes reach the client, after what it sent b
   t.equal(owner.sockets.length, 0);
 });
 
-t.test("[cluster] a client that leaves is gone at the owner, and its frames arrive in order before", async (t) => {
+t.test("a client that leaves is gone at the owner, and its frames arrive in order before", async (t) => {
   const owner = await startOwner(t);
   const url = await startEdge(t, { destination: () => to(owner.url) });
   const { socket } = await openPair(t, url, owner);
@@ -45,26 +45,23 @@ t.test("[cluster] a client that leaves is gone at the owner, and its frames arri
   await until(() => owner.sockets.length === 0);
 });
 
-t.test(
-  "[cluster] an owner that dies, or stands still until its lease is over, closes its sockets with 1001",
-  async (t) => {
-    let isGone = false;
-    const owner = await startOwner(t);
-    const proxy = await TcpProxy.start(t, Number(new URL(owner.url).port));
-    const url = await startEdge(t, { destination: () => to(`http://127.0.0.1:${proxy.port}`), isGone: () => isGone });
-    const first = await openPair(t, url, owner);
-    proxy.weather = "cut";
-    isGone = true;
-    t.match(await first.closed, { code: 1001, reason: /reconnect and resume/ });
-    isGone = false;
-    proxy.weather = "good";
-    await until(() => owner.sockets.length === 0);
-    const second = await openPair(t, url, owner);
-    t.match(second.socket.readyState, second.socket.OPEN, "the next one is served over a new link");
-  },
-);
+t.test("an owner that dies, or stands still until its lease is over, closes its sockets with 1001", async (t) => {
+  let isGone = false;
+  const owner = await startOwner(t);
+  const proxy = await TcpProxy.start(t, Number(new URL(owner.url).port));
+  const url = await startEdge(t, { destination: () => to(`http://127.0.0.1:${proxy.port}`), isGone: () => isGone });
+  const first = await openPair(t, url, owner);
+  proxy.weather = "cut";
+  isGone = true;
+  t.match(await first.closed, { code: 1001, reason: /reconnect and resume/ });
+  isGone = false;
+  proxy.weather = "good";
+  await until(() => owner.sockets.length === 0);
+  const second = await openPair(t, url, owner);
+  t.match(second.socket.readyState, second.socket.OPEN, "the next one is served over a new link");
+});
 
-t.test("[cluster] an edge that stops closes its clients with 1001, and they are gone at the owner", async (t) => {
+t.test("an edge that stops closes its clients with 1001, and they are gone at the owner", async (t) => {
   const owner = await startOwner(t);
   const edge = await startNode(t, idleRoute, { directions: { destinationOf: () => to(owner.url) } });
   const clients = [await openPair(t, edge.url, owner), await openPair(t, edge.url, owner)];
@@ -74,45 +71,42 @@ t.test("[cluster] an edge that stops closes its clients with 1001, and they are 
 });
 
 for (const weather of ["cut", "cut outward", "cut inward"] as const) {
-  t.test(
-    `[cluster] a link on which nothing arrives (${weather}) closes its sockets with 1001 at both ends`,
-    async (t) => {
-      const clock = new ManualClock(0);
-      const owner = await startOwner(t, { clock });
-      const proxy = await TcpProxy.start(t, Number(new URL(owner.url).port));
-      const destinationOf = () => to(`http://127.0.0.1:${proxy.port}`);
-      const edge = await startNode(t, idleRoute, { directions: { destinationOf }, clock });
-      const { closed } = await openPair(t, edge.url, owner);
-      let isClosed = false;
-      void closed.then(() => {
-        isClosed = true;
-      });
-      const beat = async () => {
-        clock.advance(limits.forward_link_beat_ms);
-        // Each end reads what the other one has sent.
-        for (let pass = 0; pass < 50; pass++) await new Promise((resolve) => setImmediate(resolve));
-      };
-      const beatS = limits.forward_link_beat_ms / 1000;
-      for (let count = 0; count < 10; count++) {
-        await beat();
-        // A busy kernel may take longer. The owner hears that its beat was handled with the next one.
-        await until(() => isClosed || (edge.figures().silenceS === 0 && owner.figures().silenceS <= beatS));
-      }
-      t.notOk(isClosed, "a link without news stays");
-      proxy.weather = weather;
-      for (
-        let ms = 0;
-        ms <= limits.forward_link_silence_ms_max + limits.forward_link_beat_ms;
-        ms += limits.forward_link_beat_ms
-      )
-        await beat();
-      t.equal((await closed).code, 1001);
-      await until(() => owner.sockets.length === 0);
-    },
-  );
+  t.test(`a link on which nothing arrives (${weather}) closes its sockets with 1001 at both ends`, async (t) => {
+    const clock = new ManualClock(0);
+    const owner = await startOwner(t, { clock });
+    const proxy = await TcpProxy.start(t, Number(new URL(owner.url).port));
+    const destinationOf = () => to(`http://127.0.0.1:${proxy.port}`);
+    const edge = await startNode(t, idleRoute, { directions: { destinationOf }, clock });
+    const { closed } = await openPair(t, edge.url, owner);
+    let isClosed = false;
+    void closed.then(() => {
+      isClosed = true;
+    });
+    const beat = async () => {
+      clock.advance(limits.forward_link_beat_ms);
+      // Each end reads what the other one has sent.
+      for (let pass = 0; pass < 50; pass++) await new Promise((resolve) => setImmediate(resolve));
+    };
+    const beatS = limits.forward_link_beat_ms / 1000;
+    for (let count = 0; count < 10; count++) {
+      await beat();
+      // A busy kernel may take longer. The owner hears that its beat was handled with the next one.
+      await until(() => isClosed || (edge.figures().silenceS === 0 && owner.figures().silenceS <= beatS));
+    }
+    t.notOk(isClosed, "a link without news stays");
+    proxy.weather = weather;
+    for (
+      let ms = 0;
+      ms <= limits.forward_link_silence_ms_max + limits.forward_link_beat_ms;
+      ms += limits.forward_link_beat_ms
+    )
+      await beat();
+    t.equal((await closed).code, 1001);
+    await until(() => owner.sockets.length === 0);
+  });
 }
 
-t.test("[cluster] a handshake waits for an owner, and its refusal reaches the client unchanged", async (t) => {
+t.test("a handshake waits for an owner, and its refusal reaches the client unchanged", async (t) => {
   let isHere = false;
   const refusals = ["", "401 INVALID_API_KEY"];
   const owner = await startOwner(t, {
@@ -145,24 +139,21 @@ t.test("[cluster] a handshake waits for an owner, and its refusal reaches the cl
   t.equal(String(Buffer.concat(body)), '{"result":"error"}');
 });
 
-t.test(
-  "[cluster] an owner that speaks no version of links gets no socket: clients get 503 and try again",
-  async (t) => {
-    const clock = new ManualClock(0);
-    const old = createServer((_request, response) => response.writeHead(404).end());
-    old.listen(0, "127.0.0.1");
-    await once(old, "listening");
-    t.teardown(() => old.close());
-    const destination = to(`http://127.0.0.1:${(old.address() as AddressInfo).port}`);
-    const url = await startEdge(t, { destination: () => destination, clock });
-    const { socket } = openClient(t, url);
-    const answered = once(socket, "unexpected-response");
-    const turning = setInterval(() => clock.advance(1000), 5);
-    const [, answer] = await answered;
-    clearInterval(turning);
-    t.strictSame([answer.statusCode, answer.headers["retry-after"]], [503, String(limits.forward_retry_s)]);
-  },
-);
+t.test("an owner that speaks no version of links gets no socket: clients get 503 and try again", async (t) => {
+  const clock = new ManualClock(0);
+  const old = createServer((_request, response) => response.writeHead(404).end());
+  old.listen(0, "127.0.0.1");
+  await once(old, "listening");
+  t.teardown(() => old.close());
+  const destination = to(`http://127.0.0.1:${(old.address() as AddressInfo).port}`);
+  const url = await startEdge(t, { destination: () => destination, clock });
+  const { socket } = openClient(t, url);
+  const answered = once(socket, "unexpected-response");
+  const turning = setInterval(() => clock.advance(1000), 5);
+  const [, answer] = await answered;
+  clearInterval(turning);
+  t.strictSame([answer.statusCode, answer.headers["retry-after"]], [503, String(limits.forward_retry_s)]);
+});
 
 t.test(
   "[E3] a client that reads slowly holds back what the owner sends to it, and gets everything in order",

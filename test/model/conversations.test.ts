@@ -72,27 +72,24 @@ async function shrunk(days: readonly Played[], where: number): Promise<readonly 
 
 const given = process.env["STEPS"];
 if (given !== undefined) {
-  t.test("[architecture] the given steps agree with the model", () => play(JSON.parse(given), 0));
+  t.test("the given steps agree with the model", () => play(JSON.parse(given), 0));
 } else {
-  t.test(
-    "[architecture] readers see what the model says, and events lead to the state of a fresh fetch, for any steps",
-    async (t) => {
-      const sample = fc.sample(fc.tuple(day, fc.nat()), { numRuns: runs + further_max, seed: seedOf(t) });
-      const isMissing = (name: StepName) => (played.get(name) ?? 0) === 0;
-      for (const [index, [days, where]] of sample.entries()) {
-        // A few days may have no step of some kind that had an effect: then more are played.
-        if (index >= runs && !stepNames.some(isMissing)) break;
-        const failure = await failureOf(days, where);
-        if (failure === null) continue;
-        t.comment(failure);
-        const least = await shrunk(days, where);
-        t.comment(`STEPS='${JSON.stringify(least)}'`);
-        t.fail((await failureOf(least, where)) ?? "it failed, but not when repeated");
-        return;
-      }
-      for (const name of stepNames) {
-        t.ok((played.get(name) ?? 0) > 0, `${name}: ${played.get(name) ?? 0} times`);
-      }
-    },
-  );
+  t.test("readers see what the model says, and events lead to the state of a fresh fetch, for any steps", async (t) => {
+    const sample = fc.sample(fc.tuple(day, fc.nat()), { numRuns: runs + further_max, seed: seedOf(t) });
+    const isMissing = (name: StepName) => (played.get(name) ?? 0) === 0;
+    for (const [index, [days, where]] of sample.entries()) {
+      // A few days may have no step of some kind that had an effect: then more are played.
+      if (index >= runs && !stepNames.some(isMissing)) break;
+      const failure = await failureOf(days, where);
+      if (failure === null) continue;
+      t.comment(failure);
+      const least = await shrunk(days, where);
+      t.comment(`STEPS='${JSON.stringify(least)}'`);
+      t.fail((await failureOf(least, where)) ?? "it failed, but not when repeated");
+      return;
+    }
+    for (const name of stepNames) {
+      t.ok((played.get(name) ?? 0) > 0, `${name}: ${played.get(name) ?? 0} times`);
+    }
+  });
 }

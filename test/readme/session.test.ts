@@ -44,7 +44,7 @@ function run(
   });
 }
 
-t.test("[README] the session: two calls, and the event arrives on the WebSocket", async (t) => {
+t.test("the session: two calls, and the event arrives on the WebSocket", async (t) => {
   const server = await startTestServer(t);
   const here = (script: string) =>
     script.replaceAll("data/zuliprc", server.running.zuliprc).replaceAll("http://127.0.0.1:9991", server.url);
@@ -69,7 +69,7 @@ t.test("[README] the session: two calls, and the event arrives on the WebSocket"
   });
 });
 
-t.test("[getting-started] the invitation and the echo bot work as pasted after the session", async (t) => {
+t.test("the invitation and the echo bot work as pasted after the session", async (t) => {
   const server = await startTestServer(t, privateAllowed);
   const port = await freePort();
   const here = (script: string) =>
@@ -92,14 +92,14 @@ t.test("[getting-started] the invitation and the echo bot work as pasted after t
   t.match(await output, new RegExp(`"invite_link":"${server.url}/join/\\w+/"`));
 });
 
-t.test("[dependencies] every dependency has a line that says what it is for", async (t) => {
+t.test("every dependency has a line that says what it is for", async (t) => {
   const manifest = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as Record<string, Record<string, string>>;
   const table = readFileSync(`${root}docs/dependencies.md`, "utf8");
   const names = [...Object.keys(manifest["dependencies"] ?? {}), ...Object.keys(manifest["devDependencies"] ?? {})];
   for (const name of names) t.ok(table.includes(name.startsWith("@types/") ? "@types/*" : `\`${name}\``), name);
 });
 
-t.test("[operations] the table has every configuration variable that the server reads, and no other", async (t) => {
+t.test("the table has every configuration variable that the server reads, and no other", async (t) => {
   const config = ["config", "cluster-variables"]
     .map((name) => readFileSync(`${root}src/app/${name}.ts`, "utf8"))
     .join();

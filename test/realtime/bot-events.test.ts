@@ -54,7 +54,7 @@ function check(t: Test, events: Readonly<Record<Name, Event[]>>, bot: readonly E
 }
 
 t.test(
-  "[public API, realm_bot] a new bot is sent with its settings to its owner and administrators, and as an account to everyone",
+  "a new bot is sent with its settings to its owner and administrators, and as an account to everyone",
   async (t) => {
     let id = 0;
     const events = await receivedEvents(async () => {
@@ -106,7 +106,7 @@ t.test("[S2] the event log contains neither API keys nor tokens of bots", async 
   t.notOk(log.includes(answer.body.api_key));
 });
 
-t.test("[public API, realm_bot] an update event carries only the fields that changed", async (t) => {
+t.test("an update event carries only the fields that changed", async (t) => {
   const { bot } = await makeBot(keeper, "worker", { bot_type: 3, payload_url: "https://e.com" });
   const token = realmOf(server).view.row("botServices", bot.userId)?.token;
   const update = (field: object) => ({ type: "realm_bot", op: "update", bot: { user_id: bot.userId, ...field } });
@@ -147,24 +147,21 @@ t.test("[public API, realm_bot] an update event carries only the fields that cha
   check(t, gone, [update({ is_active: false })], [user({ is_active: false })]);
 });
 
-t.test(
-  "[public API, realm_bot] a new owner gains the bot, the former owner loses it, and administrators keep it",
-  async (t) => {
-    const { bot } = await makeBot(keeper, "wanderer");
-    const events = await receivedEvents(() => keeper.patch(`/bots/${bot.userId}`, { bot_owner_id: member.userId }));
-    const user = { type: "realm_user", op: "update", person: { user_id: bot.userId, bot_owner_id: member.userId } };
-    const update = { type: "realm_bot", op: "update", bot: { user_id: bot.userId, owner_id: member.userId } };
-    t.strictSame(events.keeper, [{ type: "realm_bot", op: "delete", bot: { user_id: bot.userId } }, user]);
-    t.match(events.member, [{ type: "realm_bot", op: "add", bot: { full_name: "The wanderer" } }, user]);
-    t.strictSame(events.owner, [update, user]);
-    t.strictSame(events.administrator, [update, user]);
-    t.strictSame(events.moderator, [user]);
-    t.strictSame(events.guest, [user]);
-    const toOwner = await receivedEvents(() => owner.patch(`/bots/${bot.userId}`, { bot_owner_id: owner.userId }));
-    t.match(toOwner.member, [{ op: "delete" }, { type: "realm_user" }]);
-    t.match(toOwner.owner, [{ op: "update", bot: { owner_id: owner.userId } }, { type: "realm_user" }]);
-  },
-);
+t.test("a new owner gains the bot, the former owner loses it, and administrators keep it", async (t) => {
+  const { bot } = await makeBot(keeper, "wanderer");
+  const events = await receivedEvents(() => keeper.patch(`/bots/${bot.userId}`, { bot_owner_id: member.userId }));
+  const user = { type: "realm_user", op: "update", person: { user_id: bot.userId, bot_owner_id: member.userId } };
+  const update = { type: "realm_bot", op: "update", bot: { user_id: bot.userId, owner_id: member.userId } };
+  t.strictSame(events.keeper, [{ type: "realm_bot", op: "delete", bot: { user_id: bot.userId } }, user]);
+  t.match(events.member, [{ type: "realm_bot", op: "add", bot: { full_name: "The wanderer" } }, user]);
+  t.strictSame(events.owner, [update, user]);
+  t.strictSame(events.administrator, [update, user]);
+  t.strictSame(events.moderator, [user]);
+  t.strictSame(events.guest, [user]);
+  const toOwner = await receivedEvents(() => owner.patch(`/bots/${bot.userId}`, { bot_owner_id: owner.userId }));
+  t.match(toOwner.member, [{ op: "delete" }, { type: "realm_user" }]);
+  t.match(toOwner.owner, [{ op: "update", bot: { owner_id: owner.userId } }, { type: "realm_user" }]);
+});
 
 t.test("[S1] events and state omit the name of a channel that the reader may not see", async (t) => {
   await createChannel(keeper, "hidden", [keeper], { invite_only: true });
@@ -209,7 +206,7 @@ t.test("[S1] a user who becomes an administrator receives all bots, and loses th
   }
 });
 
-t.test("[architecture] state before plus events equals a fresh fetch, for every role", async (t) => {
+t.test("state before plus events equals a fresh fetch, for every role", async (t) => {
   const params = { event_types: mirroredTypes, fetch_event_types: mirroredTypes };
   const { bot: old } = await makeBot(keeper, "old");
   const renamed = await createChannel(owner, "before the rename", [keeper]);
@@ -298,7 +295,7 @@ t.test(
   },
 );
 
-t.test("[architecture, Event log] a new bot is in its role's groups when event recipients are computed", async (t) => {
+t.test("a new bot is in its role's groups when event recipients are computed", async (t) => {
   const params = { event_types: mirroredTypes, fetch_event_types: mirroredTypes };
   const queue = await keeper.register(params);
   const { bot } = await makeBot(keeper, "grouped");

@@ -17,7 +17,7 @@ const goingAway = { code: 1001, reason: "server going away: reconnect and resume
 /** More than one batch. */
 const people = Math.ceil(limits.drain_sockets_per_batch / limits.sockets_per_user_max) + 1;
 
-t.test("[realtime] [S3] a stop closes every socket with 1001, in batches, and the process exits with 0", async (t) => {
+t.test("[S3] a stop closes every socket with 1001, in batches, and the process exits with 0", async (t) => {
   const dataDir = temporaryFolder(t);
   const { program, owner } = await startProgram(t, dataDir);
   const sockets: Socket[] = [];

@@ -88,30 +88,27 @@ async function scheduled({ clock, member, other }: Fixture): Promise<void> {
 const plays = { messages, channels, groups, people, settings, scheduled };
 
 for (const [name, play] of Object.entries(plays)) {
-  t.test(`[architecture, Event log] state plus events equals a fresh fetch: ${name}`, async (t) => {
+  t.test(`state plus events equals a fresh fetch: ${name}`, async (t) => {
     for (const event of await watch(t, play)) received.add(event);
   });
 }
 
-t.test(
-  "[architecture, Event log] state plus events equals a fresh fetch for a guest who can no longer see a user",
-  async (t) => {
-    const isGuest = async ({ server, owner, member }: Fixture) => {
-      // New users are subscribed to it as well.
-      await must(member.delete("/users/me/subscriptions", { subscriptions: ["general"] }));
-      await must(owner.patch(`/users/${member.userId}`, { role: 600 }));
-      setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
-    };
-    const part = async ({ server, owner }: Fixture) => {
-      const met = { subscriptions: [{ name: "before" }], principals: await addUsers(server, "passer-by", 1) };
-      await must(owner.post("/users/me/subscriptions", met));
-      await must(owner.delete("/users/me/subscriptions", { ...met, subscriptions: ["before"] }));
-    };
-    for (const event of await watch(t, part, isGuest)) received.add(event);
-  },
-);
+t.test("state plus events equals a fresh fetch for a guest who can no longer see a user", async (t) => {
+  const isGuest = async ({ server, owner, member }: Fixture) => {
+    // New users are subscribed to it as well.
+    await must(member.delete("/users/me/subscriptions", { subscriptions: ["general"] }));
+    await must(owner.patch(`/users/${member.userId}`, { role: 600 }));
+    setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+  };
+  const part = async ({ server, owner }: Fixture) => {
+    const met = { subscriptions: [{ name: "before" }], principals: await addUsers(server, "passer-by", 1) };
+    await must(owner.post("/users/me/subscriptions", met));
+    await must(owner.delete("/users/me/subscriptions", { ...met, subscriptions: ["before"] }));
+  };
+  for (const event of await watch(t, part, isGuest)) received.add(event);
+});
 
-t.test("[architecture, Event log] the scenarios emit every type and op that is followed", (t) => {
+t.test("the scenarios emit every type and op that is followed", (t) => {
   // Deactivating the realm ends every queue (test/api/realm-deactivation).
   const expected = kindsOf(mirroredTypes).filter((kind) => kind !== "realm deactivated");
   t.strictSame(

@@ -22,40 +22,36 @@ async function must(answer: Promise<{ status: number; body: Event }>): Promise<E
   return body;
 }
 
-t.test(
-  "[architecture, Event log] state plus events equals a fresh fetch for lists of a user and of the organization, op by op",
-  async (t) => {
-    const other = await personOf(server, "other");
-    const params = {
-      event_types: [...listTypes, "message"],
-      fetch_event_types: listTypes,
-      client_capabilities: { notification_settings_null: true, linkifier_url_template: true },
-    };
-    const socket = await connect(owner);
-    const state = await socket.ask({ type: "register", ...params });
-    const queue = await owner.register(params);
+t.test("state plus events equals a fresh fetch for lists of a user and of the organization, op by op", async (t) => {
+  const other = await personOf(server, "other");
+  const params = {
+    event_types: [...listTypes, "message"],
+    fetch_event_types: listTypes,
+    client_capabilities: { notification_settings_null: true, linkifier_url_template: true },
+  };
+  const socket = await connect(owner);
+  const state = await socket.ask({ type: "register", ...params });
+  const queue = await owner.register(params);
 
-    for (const { lists } of areaCases) await lists?.play(owner, other);
+  for (const { lists } of areaCases) await lists?.play(owner, other);
 
-    const last = await owner.say("general", "t", "the end");
-    await socket.event((event) => event.message?.id === last);
-    const fresh = listsSnapshot(await owner.register(params));
-    const repeated = await readNow(owner, queue);
-    for (const [how, start, events] of [
-      ["live", state, socket.events],
-      ["repeated", queue, repeated],
-    ] as const) {
-      const known: Event = structuredClone(start);
-      applyLists(known, events);
-      for (const [key, value] of Object.entries(listsSnapshot(known)))
-        t.strictSame(value, fresh[key], `${how}: ${key}`);
-      const kinds = new Set(events.filter(({ type }) => type !== "message").map(kindOf));
-      t.strictSame([...kinds].sort(), kindsOf(listTypes), `${how}: every type was sent with every op`);
-      t.strictSame(faultsOf(events), [], `${how}: as schemas/events.ts says`);
-    }
-    socket.terminate();
-  },
-);
+  const last = await owner.say("general", "t", "the end");
+  await socket.event((event) => event.message?.id === last);
+  const fresh = listsSnapshot(await owner.register(params));
+  const repeated = await readNow(owner, queue);
+  for (const [how, start, events] of [
+    ["live", state, socket.events],
+    ["repeated", queue, repeated],
+  ] as const) {
+    const known: Event = structuredClone(start);
+    applyLists(known, events);
+    for (const [key, value] of Object.entries(listsSnapshot(known))) t.strictSame(value, fresh[key], `${how}: ${key}`);
+    const kinds = new Set(events.filter(({ type }) => type !== "message").map(kindOf));
+    t.strictSame([...kinds].sort(), kindsOf(listTypes), `${how}: every type was sent with every op`);
+    t.strictSame(faultsOf(events), [], `${how}: as schemas/events.ts says`);
+  }
+  socket.terminate();
+});
 
 /** Events that change nothing in the /register state; each with its reason and the test that covers it. */
 const stateless: Readonly<Record<string, string>> = {
@@ -72,7 +68,7 @@ const stateless: Readonly<Record<string, string>> = {
   update_global_notifications: "repeats user_settings for older clients",
 };
 
-t.test("[public API, events] every event without state is as schemas/events.ts says", async (t) => {
+t.test("every event without state is as schemas/events.ts says", async (t) => {
   const reader = await personOf(server, "reader");
   const types = Object.keys(stateless).filter((type) => type !== "restart");
   const older = { user_settings_object: false };
@@ -121,7 +117,7 @@ t.test("[public API, events] every event without state is as schemas/events.ts s
   typing.terminate();
 });
 
-t.test("[architecture, Event log] every event type is compared with a fresh fetch, or has no state", (t) => {
+t.test("every event type is compared with a fresh fetch, or has no state", (t) => {
   const followed = [...mirroredTypes, ...listTypes, ...Object.keys(stateless)];
   t.strictSame(
     Object.keys(ops).filter((type) => !followed.includes(type)),

@@ -28,7 +28,7 @@ async function rekey(client: Client): Promise<Client> {
 }
 
 t.test(
-  "[realtime] a revoked key closes its sockets with 4401: following, idle, or authenticated by frame; others stay open",
+  "a revoked key closes its sockets with 4401: following, idle, or authenticated by frame; others stay open",
   async (t) => {
     const person = await personOf(server, "person");
     const { socket: following } = await follow(person, { event_types: ["message"] });
@@ -47,7 +47,7 @@ t.test(
   },
 );
 
-t.test("[realtime] a held poll of a revoked key is answered 401, the next one too, and no event is lost", async (t) => {
+t.test("a held poll of a revoked key is answered 401, the next one too, and no event is lost", async (t) => {
   const person = await personOf(server, "poller");
   const queue = await openQueue(person, ["message"]);
   const poll = await holdPoll(server, person, queue, queue.last_event_id);
@@ -78,7 +78,7 @@ t.test(
   },
 );
 
-t.test("[realtime] a key evicted by later logins closes only its own sockets", async (t) => {
+t.test("a key evicted by later logins closes only its own sockets", async (t) => {
   const person = await personOf(server, "crowded");
   const { dispatcher } = realmOf(server);
   const { userId } = person;
@@ -93,7 +93,7 @@ t.test("[realtime] a key evicted by later logins closes only its own sockets", a
   second.close();
 });
 
-t.test("[public API, /bots] regenerating a bot's key closes the sockets that the old key opened", async (t) => {
+t.test("regenerating a bot's key closes the sockets that the old key opened", async (t) => {
   const { bot } = await makeBot(owner, "worker");
   const queue = await openQueue(bot, ["message"]);
   const socket = await connect(bot);

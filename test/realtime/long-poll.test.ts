@@ -133,7 +133,7 @@ t.test("[behaviour 4.2] a second poll ends the first, which returns no events", 
 });
 
 t.test(
-  "[behaviour 4.2] [D24] unknown queues and queues of other users give the same error; parameters are validated",
+  "[behaviour 4.2, D24] unknown queues and queues of other users give the same error; parameters are validated",
   async (t) => {
     const outsider = await personOf(server, "outsider");
     const queue = await openQueue(owner, ["message"]);
@@ -157,7 +157,7 @@ t.test(
   },
 );
 
-t.test("[spec 5] [D2] GET /events rejects requests without credentials", async (t) => {
+t.test("[spec 5, D2] GET /events rejects requests without credentials", async (t) => {
   const queue = await openQueue(owner, ["message"]);
   const answer = await owner.anonymous().get("/events", { queue_id: queue.queue_id, last_event_id: -1 });
   t.match(answer, { status: 401, body: { result: "error", code: "UNAUTHORIZED" } });
@@ -267,7 +267,7 @@ t.test("[E4] an offline reader gets the latest typing event of each typist, and 
 });
 
 t.test(
-  "[S3] [E4] a queue keeps at most 200 volatile events for its next reader and evicts the oldest first",
+  "[S3, E4] a queue keeps at most 200 volatile events for its next reader and evicts the oldest first",
   async (t) => {
     const typist = await personOf(server, "many topics");
     const channelId = await createChannel(owner, "many topics", [owner, typist]);
@@ -313,7 +313,7 @@ async function longPast() {
   return { reader, quiet, full, empty, another, ids };
 }
 
-t.test("[S3] [E1] a poll over thousands of log rows", async (t) => {
+t.test("[S3, E1] a poll over thousands of log rows", async (t) => {
   const { reader, quiet, full, empty, another, ids } = await longPast();
 
   t.test("returns them in full responses, in order, with the volatile events at the end", async (t) => {

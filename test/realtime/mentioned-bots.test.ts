@@ -22,7 +22,7 @@ async function flagsOf(client: Client, id: number): Promise<readonly string[] | 
   return body.message?.flags;
 }
 
-t.test("[realtime] a mentioned bot receives the message by poll and by socket, reads it and replies", async (t) => {
+t.test("a mentioned bot receives the message by poll and by socket, reads it and replies", async (t) => {
   const { bot } = await makeBot(owner, "helper");
   await createChannel(owner, "support", [owner]);
   const queue = await openQueue(bot, ["message"]);
@@ -109,7 +109,7 @@ t.test("[S1] a bot that cannot read the channel receives no mention, live or rep
 });
 
 t.test(
-  "[realtime] other mentions and other kinds of users receive nothing from a channel they are not subscribed to",
+  "other mentions and other kinds of users receive nothing from a channel they are not subscribed to",
   async (t) => {
     const { bot } = await makeBot(owner, "generic");
     const { bot: webhook } = await makeBot(owner, "outgoing", {
@@ -144,26 +144,23 @@ t.test(
   },
 );
 
-t.test(
-  "[OpenAPI, message event] a message received through all_public_streams without a subscription has no flags",
-  async (t) => {
-    const person = await personOf(server, "watcher");
-    await createChannel(owner, "public", [owner]);
-    const queue = await openQueue(person, ["message"], { all_public_streams: true });
-    const plain = await owner.say("public", "t", "plain");
-    const mention = await owner.say("public", "t", "@**watcher** mentioned, and still not a recipient");
-    const events = await readNow(person, queue);
-    t.strictSame(
-      events.map((event) => [event.message.id, event.flags]),
-      [
-        [plain, []],
-        [mention, []],
-      ],
-    );
-  },
-);
+t.test("a message received through all_public_streams without a subscription has no flags", async (t) => {
+  const person = await personOf(server, "watcher");
+  await createChannel(owner, "public", [owner]);
+  const queue = await openQueue(person, ["message"], { all_public_streams: true });
+  const plain = await owner.say("public", "t", "plain");
+  const mention = await owner.say("public", "t", "@**watcher** mentioned, and still not a recipient");
+  const events = await readNow(person, queue);
+  t.strictSame(
+    events.map((event) => [event.message.id, event.flags]),
+    [
+      [plain, []],
+      [mention, []],
+    ],
+  );
+});
 
-t.test("[realtime] a subscribed bot receives a message that mentions it once", async (t) => {
+t.test("a subscribed bot receives a message that mentions it once", async (t) => {
   const { bot } = await makeBot(owner, "member");
   await createChannel(owner, "joined", [owner, bot]);
   const queue = await openQueue(bot, ["message"]);

@@ -103,7 +103,7 @@ t.test("[S3] answer_small_bytes_max: a response of that size is sent whole, a la
 });
 
 t.test(
-  "[S3] [E3] the connection buffers at most the soft bound of a large response, and delivers all of it in order",
+  "[S3, E3] the connection buffers at most the soft bound of a large response, and delivers all of it in order",
   (t) => {
     const { wire, outbox, unsent, timers } = opened();
     t.equal(outbox.sendAnswer(large, false), "sent");
@@ -198,7 +198,7 @@ const pieces = [
 ];
 
 for (const format of ["json", "msgpack"] as const) {
-  t.test(`[S3] [realtime, Bounds] a large response in pieces arrives as one ${format} reply`, (t) => {
+  t.test(`[S3] a large response in pieces arrives as one ${format} reply`, (t) => {
     const { wire, outbox, unsent } = opened();
     t.equal(
       outbox.sendAnswer(encodeAnswer(format, "seven", { kind: "encoded", fields: pieces }, []), format === "msgpack"),
@@ -222,7 +222,7 @@ for (const format of ["json", "msgpack"] as const) {
 }
 
 t.test(
-  "[S3] [E3] socket_buffer_bytes_soft_max: that many bytes may wait behind a large response; one byte more closes the socket",
+  "[S3, E3] socket_buffer_bytes_soft_max: that many bytes may wait behind a large response; one byte more closes the socket",
   (t) => {
     const { outbox } = opened();
     outbox.sendAnswer(large, false);

@@ -32,34 +32,31 @@ async function same(
 
 const whole = async () => [{ type: "custom_profile_fields", fields: await fieldsSeenBy(owner) }];
 
-t.test(
-  "[public API, custom_profile_fields] every change sends everyone the whole list; an unchanged list sends nothing",
-  async (t) => {
-    await same(t, () => makeField(owner, "First", fieldTypes.list, { field_data: colours }), whole);
-    const id = (await fieldsSeenBy(owner))[0]?.id;
-    const other = await makeField(owner, "Second", fieldTypes.short);
-    await same(t, () => owner.patch(`/realm/profile_fields/${id}`, { hint: "new", required: true }), whole);
-    await same(t, () => owner.patch("/realm/profile_fields", { order: [other, id] }), whole);
-    await same(
-      t,
-      () => owner.patch(`/realm/profile_fields/${id}`, { hint: "new", field_data: colours }),
-      () => [],
-    );
-    await same(
-      t,
-      () => owner.patch("/realm/profile_fields", { order: [other, id] }),
-      () => [],
-    );
-    await same(
-      t,
-      () => owner.patch(`/realm/profile_fields/${id}`, { hint: "x".repeat(81) }),
-      () => [],
-    );
-    await same(t, () => owner.delete(`/realm/profile_fields/${id}`), whole);
-  },
-);
+t.test("every change sends everyone the whole list; an unchanged list sends nothing", async (t) => {
+  await same(t, () => makeField(owner, "First", fieldTypes.list, { field_data: colours }), whole);
+  const id = (await fieldsSeenBy(owner))[0]?.id;
+  const other = await makeField(owner, "Second", fieldTypes.short);
+  await same(t, () => owner.patch(`/realm/profile_fields/${id}`, { hint: "new", required: true }), whole);
+  await same(t, () => owner.patch("/realm/profile_fields", { order: [other, id] }), whole);
+  await same(
+    t,
+    () => owner.patch(`/realm/profile_fields/${id}`, { hint: "new", field_data: colours }),
+    () => [],
+  );
+  await same(
+    t,
+    () => owner.patch("/realm/profile_fields", { order: [other, id] }),
+    () => [],
+  );
+  await same(
+    t,
+    () => owner.patch(`/realm/profile_fields/${id}`, { hint: "x".repeat(81) }),
+    () => [],
+  );
+  await same(t, () => owner.delete(`/realm/profile_fields/${id}`), whole);
+});
 
-t.test("[public API, realm_user] a value that a user enters is sent to everyone, one event per value", async (t) => {
+t.test("a value that a user enters is sent to everyone, one event per value", async (t) => {
   const [short, date] = [
     await makeField(owner, "Short", fieldTypes.short),
     await makeField(owner, "Date", fieldTypes.date),
@@ -103,7 +100,7 @@ t.test("[public API, realm_user] a value that a user enters is sent to everyone,
   );
 });
 
-t.test("[public API, realm_user] removing a choice clears the value of the users who had it", async (t) => {
+t.test("removing a choice clears the value of the users who had it", async (t) => {
   const id = await makeField(owner, "List", fieldTypes.list, { field_data: colours });
   await enter(member, id, "red");
   await enter(guest, id, "blue");
@@ -133,7 +130,7 @@ t.test("[S1] a guest who may not see a user receives none of that user's values"
   setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
 });
 
-t.test("[architecture] state before plus events equals a fresh fetch", async (t) => {
+t.test("state before plus events equals a fresh fetch", async (t) => {
   const params = { event_types: mirroredTypes, fetch_event_types: mirroredTypes };
   const going = await makeField(owner, "Going", fieldTypes.long);
   await enter(member, going, "text");

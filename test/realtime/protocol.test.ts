@@ -31,7 +31,7 @@ async function isAlive(socket: RawSocket): Promise<boolean> {
   return JSON.stringify(await answered(socket, "alive")) === '{"type":"pong","ref":"alive"}';
 }
 
-t.test("[realtime] [RFC 6455 5.4] three fragments form one frame, and a ping between them is answered", async (t) => {
+t.test("RFC 6455 5.4: three fragments form one frame, and a ping between them is answered", async (t) => {
   const socket = await RawSocket.of(owner);
   const frame = pingFrame("three");
   const isFinal = false;
@@ -47,28 +47,25 @@ t.test("[realtime] [RFC 6455 5.4] three fragments form one frame, and a ping bet
   socket.destroy();
 });
 
-t.test(
-  "[realtime] [RFC 6455 5.2] a frame that arrives byte by byte is read, and so are many frames in one segment",
-  async (t) => {
-    const socket = await RawSocket.of(owner);
-    for (const byte of frameBytes(text, pingFrame("bytes"))) {
-      socket.write(Buffer.from([byte]));
-      await new Promise<void>((resume) => setImmediate(resume));
-    }
-    t.strictSame(await answered(socket, "bytes"), { type: "pong", ref: "bytes" });
-    const refs = Array.from({ length: 50 }, (_, index) => `many ${index}`);
-    socket.send(...refs.map(pingFrame));
-    await answered(socket, refs.at(-1) ?? "");
-    t.strictSame(
-      socket.frames.slice(1).map((frame) => frame.ref),
-      refs,
-      "all, in order",
-    );
-    socket.destroy();
-  },
-);
+t.test("RFC 6455 5.2: a frame that arrives byte by byte is read, and so are many frames in one segment", async (t) => {
+  const socket = await RawSocket.of(owner);
+  for (const byte of frameBytes(text, pingFrame("bytes"))) {
+    socket.write(Buffer.from([byte]));
+    await new Promise<void>((resume) => setImmediate(resume));
+  }
+  t.strictSame(await answered(socket, "bytes"), { type: "pong", ref: "bytes" });
+  const refs = Array.from({ length: 50 }, (_, index) => `many ${index}`);
+  socket.send(...refs.map(pingFrame));
+  await answered(socket, refs.at(-1) ?? "");
+  t.strictSame(
+    socket.frames.slice(1).map((frame) => frame.ref),
+    refs,
+    "all, in order",
+  );
+  socket.destroy();
+});
 
-t.test("[realtime] [RFC 6455 8.1] a character split between fragments is decoded whole", async (t) => {
+t.test("RFC 6455 8.1: a character split between fragments is decoded whole", async (t) => {
   const socket = await RawSocket.of(owner);
   const bytes = Buffer.from(pingFrame("\u{1f600}"));
   const cut = bytes.indexOf(0xf0) + 2;
@@ -80,7 +77,7 @@ t.test("[realtime] [RFC 6455 8.1] a character split between fragments is decoded
   socket.destroy();
 });
 
-t.test("[realtime] [RFC 6455 5.5.2] a ping is answered with its own payload, up to 125 bytes", async (t) => {
+t.test("RFC 6455 5.5.2: a ping is answered with its own payload, up to 125 bytes", async (t) => {
   const socket = await RawSocket.of(owner);
   const payloads = ["", "x", "\u0000\u{1f600}", "x".repeat(125)];
   socket.write(...payloads.map((payload) => frameBytes(ping, payload)), frameBytes(pong, "nobody asked"));
@@ -89,7 +86,7 @@ t.test("[realtime] [RFC 6455 5.5.2] a ping is answered with its own payload, up 
   socket.destroy();
 });
 
-t.test("[realtime] [RFC 6455 5.5.1, 7.1] a close frame is echoed with its code, and the connection ends", async (t) => {
+t.test("RFC 6455 5.5.1, 7.1: a close frame is echoed with its code, and the connection ends", async (t) => {
   for (const [payload, code] of [
     [closePayload(1000, "bye"), 1000],
     [closePayload(4321), 4321],
@@ -110,7 +107,7 @@ t.test("[realtime] [RFC 6455 5.5.1, 7.1] a close frame is echoed with its code, 
 });
 
 t.test(
-  "[realtime] [RFC 6455 7.1.1] a client that half-closes its TCP connection still receives the reply, then the end",
+  "RFC 6455 7.1.1: a client that half-closes its TCP connection still receives the reply, then the end",
   async (t) => {
     const socket = await RawSocket.of(owner);
     socket.send(pingFrame("last"));
@@ -143,23 +140,20 @@ function reservedFrame(shape: FrameShape): Buffer {
   return frameBytes(text, pingFrame("x"), shape);
 }
 
-t.test(
-  "[realtime] [RFC 6455 5, 8.1] a protocol violation ends the connection, and its frame is not executed",
-  async (t) => {
-    const others = await RawSocket.of(owner);
-    for (const [name, bytes] of Object.entries(violations)) {
-      const socket = await RawSocket.of(owner);
-      socket.write(...bytes, frameBytes(text, pingFrame("after")));
-      t.ok([1002, 1006, 1007].includes((await socket.closed).code), name);
-      await socket.ended;
-      t.strictSame(socket.frames, [], `${name}: no answer`);
-    }
-    t.ok(await isAlive(others), "other connections are unaffected");
-    others.destroy();
-  },
-);
+t.test("RFC 6455 5, 8.1: a protocol violation ends the connection, and its frame is not executed", async (t) => {
+  const others = await RawSocket.of(owner);
+  for (const [name, bytes] of Object.entries(violations)) {
+    const socket = await RawSocket.of(owner);
+    socket.write(...bytes, frameBytes(text, pingFrame("after")));
+    t.ok([1002, 1006, 1007].includes((await socket.closed).code), name);
+    await socket.ended;
+    t.strictSame(socket.frames, [], `${name}: no answer`);
+  }
+  t.ok(await isAlive(others), "other connections are unaffected");
+  others.destroy();
+});
 
-t.test("[realtime] [RFC 6455 5.1] an unmasked frame is never executed as what it says", async (t) => {
+t.test("RFC 6455 5.1: an unmasked frame is never executed as what it says", async (t) => {
   const queue = await openQueue(owner, ["message"]);
   const params = { type: "direct", to: [owner.userId], content: "not masked" };
   const call = JSON.stringify({ type: "call", method: "POST", path: "/messages", params });
@@ -205,7 +199,7 @@ t.test(
 );
 
 t.test(
-  "[realtime] [RFC 6455 4.2] a request that is not a version 13 handshake is rejected, and the response names the version",
+  "RFC 6455 4.2: a request that is not a version 13 handshake is rejected, and the response names the version",
   async (t) => {
     const cases: Readonly<Record<string, Readonly<Record<string, string | null>>>> = {
       "Sec-WebSocket-Version must be 13": { "Sec-WebSocket-Version": "8" },
@@ -235,7 +229,7 @@ t.test(
 );
 
 t.test(
-  "[realtime] [RFC 6455 4.2] a handshake is accepted whatever the case of its headers, and the response matches its key",
+  "RFC 6455 4.2: a handshake is accepted whatever the case of its headers, and the response matches its key",
   async (t) => {
     const socket = new RawSocket(server.url, {
       authorization: owner.authorization,
@@ -268,7 +262,7 @@ t.test(
   },
 );
 
-t.test("[RFC 6455 4.1] frames sent before the handshake response are ignored; those after it are read", async (t) => {
+t.test("RFC 6455 4.1: frames sent before the handshake response are ignored; those after it are read", async (t) => {
   const early = frameBytes(text, pingFrame("early"));
   const socket = new RawSocket(server.url, { authorization: owner.authorization, early });
   t.equal((await socket.handshake).status, 101);

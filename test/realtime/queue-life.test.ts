@@ -30,7 +30,7 @@ function bad(queue: Queue) {
   return refusal(`Bad event queue ID: ${queue.queue_id}`, "BAD_EVENT_QUEUE_ID", 400, { queue_id: queue.queue_id });
 }
 
-t.test("[realtime] a heartbeat ends a quiet poll between 45 and 50 s, with its own id", async (t) => {
+t.test("a heartbeat ends a quiet poll between 45 and 50 s, with its own id", async (t) => {
   const { server, clock } = await startClockedServer(t);
   const { owner } = server;
   const queue = await openQueue(owner, ["message"]);
@@ -52,7 +52,7 @@ t.test("[realtime] a heartbeat ends a quiet poll between 45 and 50 s, with its o
   t.ok(event.id > last, "[E1] ids increase over heartbeats");
 });
 
-t.test("[realtime] heartbeats of many queues are spread over the window", async (t) => {
+t.test("heartbeats of many queues are spread over the window", async (t) => {
   const { server, clock } = await startClockedServer(t);
   const { owner } = server;
   const queues = await Promise.all(Array.from({ length: 20 }, () => openQueue(owner, [])));
@@ -64,7 +64,7 @@ t.test("[realtime] heartbeats of many queues are spread over the window", async 
   for (const poll of polls) t.equal((await poll.answer).body.events[0].type, "heartbeat");
 });
 
-t.test("[realtime] a queue that nobody reads is deleted after IDLE_QUEUE_TIMEOUT_MS, not before", async (t) => {
+t.test("a queue that nobody reads is deleted after IDLE_QUEUE_TIMEOUT_MS, not before", async (t) => {
   const timeout = 10 * minute;
   const environment = { IDLE_QUEUE_TIMEOUT_MS: String(timeout) };
   const { server, clock } = await startClockedServer(t, { environment });
@@ -86,7 +86,7 @@ t.test("[realtime] a queue that nobody reads is deleted after IDLE_QUEUE_TIMEOUT
   await until(() => queueOf(server, longer) === undefined);
 });
 
-t.test("[realtime] a queue that is read stays alive, whichever way it is read", async (t) => {
+t.test("a queue that is read stays alive, whichever way it is read", async (t) => {
   const timeout = 10 * minute;
   const environment = { IDLE_QUEUE_TIMEOUT_MS: String(timeout) };
   const { server, clock } = await startClockedServer(t, { environment });
@@ -164,7 +164,7 @@ t.test(
 );
 
 t.test(
-  "[E2] [S3] [realtime] a replay longer than one pass is complete, and ends with 4410 when the log is pruned under it",
+  "[E2, S3] a replay longer than one pass is complete, and ends with 4410 when the log is pruned under it",
   async (t) => {
     const { server, clock } = await startClockedServer(t);
     const { owner } = server;
@@ -190,7 +190,7 @@ t.test(
   },
 );
 
-t.test("[realtime] queues survive a restart and continue without a gap or a duplicate", async (t) => {
+t.test("queues survive a restart and continue without a gap or a duplicate", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startClockedServer(t, { dataDir });
   const queue = await openQueue(first.server.owner, ["message"]);
@@ -218,7 +218,7 @@ t.test("[realtime] queues survive a restart and continue without a gap or a dupl
   socket.terminate();
 });
 
-t.test("[OpenAPI, register-queue] server_generation is the start time in seconds", async (t) => {
+t.test("server_generation is the start time in seconds", async (t) => {
   const dataDir = temporaryFolder(t);
   const generation = async ({ server }: { readonly server: TestServer }) =>
     (await server.owner.register({ fetch_event_types: ["realm"] }))["server_generation"];
@@ -231,7 +231,7 @@ t.test("[OpenAPI, register-queue] server_generation is the start time in seconds
   t.equal(await generation(second), (firstMoment + 5 * minute) / 1000);
 });
 
-t.test("[realtime] a queue without any event survives two restarts", async (t) => {
+t.test("a queue without any event survives two restarts", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startClockedServer(t, { dataDir });
   const queue = await openQueue(first.server.owner, ["message"]);
@@ -267,7 +267,7 @@ t.test("[E1] ids taken by volatile events without a disk write are not reused af
   t.ok(message.id > heartbeat.id);
 });
 
-t.test("[realtime] the options of a queue survive a restart", async (t) => {
+t.test("the options of a queue survive a restart", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startClockedServer(t, { dataDir });
   const client = first.server.owner;
@@ -307,7 +307,7 @@ t.test("[behaviour 4.1] a stored queue whose narrow uses full-text search is del
   t.equal(realmOf(server).projections.queues.get(queue.queue_id), undefined, "its row is deleted, too");
 });
 
-t.test("[realtime] a stop answers held polls, and their clients resume afterwards", async (t) => {
+t.test("a stop answers held polls, and their clients resume afterwards", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startClockedServer(t, { dataDir });
   const queue = await openQueue(first.server.owner, ["message"]);

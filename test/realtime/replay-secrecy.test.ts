@@ -138,7 +138,7 @@ async function play(name: string, steps: readonly (readonly [Step, number])[]) {
 }
 
 t.test(
-  "[S1] [E2] a client catching up while a channel is removed and restored never sees hidden events, and misses none in the end",
+  "[S1, E2] a client catching up while a channel is removed and restored never sees hidden events, and misses none in the end",
   async (t) => {
     const seed = seedOf(t);
     const step = fc.constantFrom<Step>(

@@ -17,7 +17,7 @@ async function restartsIn(client: Client, queue: Queue): Promise<Event[]> {
   return (await readNow(client, queue)).filter((event: Event) => event.type === "restart");
 }
 
-t.test("[public API, restart] after each restart a queue gets one restart event, before any later event", async (t) => {
+t.test("after each restart a queue gets one restart event, before any later event", async (t) => {
   const first = await startTestServer(t, { dataDir: temporaryFolder(t) });
   const person = await personOf(first, "person");
   const queue = await openQueue(person, ["restart", "message"]);
@@ -48,7 +48,7 @@ t.test("[public API, restart] after each restart a queue gets one restart event,
   t.strictSame((await getEvents(again, queue, ids[1])).body.events.length, 1, "and not again afterwards");
   t.notOk(
     (await readNow(again, deaf)).some((event: Event) => event.type === "restart"),
-    "[realtime] a queue that did not request it",
+    "a queue that did not request it",
   );
   const fresh = await openQueue(again, ["restart", "message"]);
   t.strictSame(await restartsIn(again, fresh), [], "a queue created after the restart");
@@ -61,24 +61,21 @@ t.test("[public API, restart] after each restart a queue gets one restart event,
   t.equal((await restartsIn(third.as(person), fresh)).length, 1);
 });
 
-t.test(
-  "[public API, restart] a socket that resumes gets the event once; server_generation is the server's start time",
-  async (t) => {
-    const dataDir = temporaryFolder(t);
-    const first = await startClockedServer(t, { dataDir });
-    const person = await personOf(first.server, "person");
-    const queue = await openQueue(person, ["restart"]);
-    await first.server.stop();
-    const startedAt = Date.UTC(2026, 6, 1);
-    const second = await startClockedServer(t, { dataDir }, startedAt);
-    const again = new Client(second.server.url, person.account);
-    const { socket } = await resume(again, queue, queue.last_event_id);
-    const event = await socket.event(({ type }) => type === "restart");
-    t.match(event, { ...received, server_generation: startedAt / 1000 });
-    socket.terminate();
-    const later = await resume(again, queue, event.id);
-    t.match(await later.socket.ask({ type: "ping" }), { type: "pong" });
-    t.strictSame(later.socket.events, []);
-    later.socket.terminate();
-  },
-);
+t.test("a socket that resumes gets the event once; server_generation is the server's start time", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const first = await startClockedServer(t, { dataDir });
+  const person = await personOf(first.server, "person");
+  const queue = await openQueue(person, ["restart"]);
+  await first.server.stop();
+  const startedAt = Date.UTC(2026, 6, 1);
+  const second = await startClockedServer(t, { dataDir }, startedAt);
+  const again = new Client(second.server.url, person.account);
+  const { socket } = await resume(again, queue, queue.last_event_id);
+  const event = await socket.event(({ type }) => type === "restart");
+  t.match(event, { ...received, server_generation: startedAt / 1000 });
+  socket.terminate();
+  const later = await resume(again, queue, event.id);
+  t.match(await later.socket.ask({ type: "ping" }), { type: "pong" });
+  t.strictSame(later.socket.events, []);
+  later.socket.terminate();
+});

@@ -153,7 +153,7 @@ t.test("[E3] a reader that reads is not closed, however much is replayed", async
   socket.terminate();
 });
 
-t.test("[E3] [S3] a poll response is bounded in characters; the next polls return the rest", async (t) => {
+t.test("[E3, S3] a poll response is bounded in characters; the next polls return the rest", async (t) => {
   const reader = await personOf(server, "polling reader");
   await createChannel(owner, "polled", [owner, reader]);
   const queue = await openQueue(reader, ["message"]);

@@ -30,13 +30,13 @@ async function outsider(url = server.url): Promise<Socket> {
   return socket;
 }
 
-t.test("[realtime] Basic credentials in the upgrade header open a socket that is usable at once", async (t) => {
+t.test("Basic credentials in the upgrade header open a socket that is usable at once", async (t) => {
   const socket = await connect(owner);
   t.strictSame(await socket.ask({ type: "ping" }), { type: "pong", ref: "r1" });
   socket.close();
 });
 
-t.test("[realtime] [D2] wrong credentials in the header reject the upgrade with the error envelope", async (t) => {
+t.test("[D2] wrong credentials in the header reject the upgrade with the error envelope", async (t) => {
   const wrong = Buffer.from("owner@localhost:0123456789abcdef").toString("base64");
   const cases = [
     [`Basic ${wrong}`, "INVALID_API_KEY", "Invalid API key"],
@@ -59,7 +59,7 @@ t.test("[realtime] [D2] wrong credentials in the header reject the upgrade with 
   t.match(JSON.parse(refused.body), { code: "USER_DEACTIVATED" });
 });
 
-t.test("[realtime] a browser without a header authenticates with its first frame", async (t) => {
+t.test("a browser without a header authenticates with its first frame", async (t) => {
   const socket = await outsider();
   const { email, key } = owner.account ?? { email: "", key: "" };
   const reply = await socket.ask({ type: "authenticate", email, api_key: key });
@@ -80,7 +80,7 @@ t.test("[realtime] a browser without a header authenticates with its first frame
   socket.close();
 });
 
-t.test("[realtime] a first frame other than authenticate closes the socket with 4401", async (t) => {
+t.test("a first frame other than authenticate closes the socket with 4401", async (t) => {
   for (const frame of [
     { type: "ping", ref: "a" },
     { type: "register", ref: "a" },
@@ -101,7 +101,7 @@ t.test("[realtime] a first frame other than authenticate closes the socket with 
   }
 });
 
-t.test("[realtime] a wrong key in the first frame closes with 4401, a deactivated account with 4403", async (t) => {
+t.test("a wrong key in the first frame closes with 4401, a deactivated account with 4403", async (t) => {
   const leaver = await personOf(server, "frame leaver");
   await owner.delete(`/users/${leaver.userId}`);
   const wrong = await outsider();
@@ -114,7 +114,7 @@ t.test("[realtime] a wrong key in the first frame closes with 4401, a deactivate
   t.match(gone.frames, [{ ref: "1", result: "error", code: "USER_DEACTIVATED" }]);
 });
 
-t.test("[realtime] bytes that are not a frame, sent before authentication, close the socket with 4400", async (t) => {
+t.test("bytes that are not a frame, sent before authentication, close the socket with 4400", async (t) => {
   for (const text of ["{", "[]", "7", '{"no":"type"}', '{"type":7}']) {
     const socket = await outsider();
     socket.ws.send(text);
@@ -126,7 +126,7 @@ t.test("[realtime] bytes that are not a frame, sent before authentication, close
   t.strictSame(await binary.closed, closes.malformed);
 });
 
-t.test("[realtime] [S3] a socket that does not authenticate within 5 s is closed with 4408", async (t) => {
+t.test("[S3] a socket that does not authenticate within 5 s is closed with 4408", async (t) => {
   const { server: clocked, clock } = await startClockedServer(t);
   const socket = await outsider(clocked.url);
   const known = await connect(clocked.owner);
@@ -140,25 +140,22 @@ t.test("[realtime] [S3] a socket that does not authenticate within 5 s is closed
   known.terminate();
 });
 
-t.test(
-  "[realtime] a newer socket or poll takes the queue over and closes only its current reader, with 4409",
-  async (t) => {
-    const { socket: first, queue } = await follow(owner, { event_types: ["message"] });
-    const { socket: second } = await resume(owner, queue, queue.last_event_id);
-    t.strictSame(await first.closed, closes.takenOver);
-    const id = await owner.say("general", "over", "to the second");
-    const event = await second.event((candidate) => candidate.type === "message");
-    t.equal(event.message.id, id);
-    const poll = await holdPoll(server, owner, queue, event.id);
-    t.strictSame(await second.closed, closes.takenOver);
-    const { socket: third, reply } = await resume(owner, queue, event.id);
-    t.match(reply, { result: "success" });
-    t.match(await poll.answer, { status: 200, body: { events: [] } });
-    third.close();
-  },
-);
+t.test("a newer socket or poll takes the queue over and closes only its current reader, with 4409", async (t) => {
+  const { socket: first, queue } = await follow(owner, { event_types: ["message"] });
+  const { socket: second } = await resume(owner, queue, queue.last_event_id);
+  t.strictSame(await first.closed, closes.takenOver);
+  const id = await owner.say("general", "over", "to the second");
+  const event = await second.event((candidate) => candidate.type === "message");
+  t.equal(event.message.id, id);
+  const poll = await holdPoll(server, owner, queue, event.id);
+  t.strictSame(await second.closed, closes.takenOver);
+  const { socket: third, reply } = await resume(owner, queue, event.id);
+  t.match(reply, { result: "success" });
+  t.match(await poll.answer, { status: 200, body: { events: [] } });
+  third.close();
+});
 
-t.test("[realtime] a socket that registers again releases its first queue to other readers", async (t) => {
+t.test("a socket that registers again releases its first queue to other readers", async (t) => {
   const { socket, queue } = await follow(owner, { event_types: ["message"] });
   const second = await socket.ask({ type: "register", event_types: ["message"], fetch_event_types: [] });
   t.not(second.queue_id, queue.queue_id);
@@ -172,7 +169,7 @@ t.test("[realtime] a socket that registers again releases its first queue to oth
 });
 
 t.test(
-  "[realtime] a socket is closed with 4410 when its queue is deleted, with 4403 when its account is deactivated",
+  "a socket is closed with 4410 when its queue is deleted, with 4403 when its account is deactivated",
   async (t) => {
     const { socket, queue } = await follow(owner, { event_types: ["message"] });
     await owner.delete("/events", { queue_id: queue.queue_id });
@@ -214,7 +211,7 @@ t.test(
   },
 );
 
-t.test("[realtime] a server that stops closes every socket with 1001", async (t) => {
+t.test("a server that stops closes every socket with 1001", async (t) => {
   const stopping = await startTestServer(t);
   const { socket } = await follow(stopping.owner, { event_types: ["message"] });
   const idle = await connect(stopping.owner);
@@ -223,7 +220,7 @@ t.test("[realtime] a server that stops closes every socket with 1001", async (t)
   for (const one of [socket, idle, silent]) t.strictSame(await one.closed, closes.goingAway);
 });
 
-t.test("[realtime] a socket that closes leaves its queue for the next reader", async (t) => {
+t.test("a socket that closes leaves its queue for the next reader", async (t) => {
   const { socket, queue } = await follow(owner, { event_types: ["message"] });
   t.equal(queueOf(server, queue)?.state.kind, "socket");
   socket.terminate();

@@ -99,27 +99,24 @@ class Bench {
   }
 }
 
-t.test(
-  "[S3] [E3] socket_buffer_bytes_soft_max: that much may be unread; one byte more closes the socket",
-  async (t) => {
-    const bench = await Bench.open(t);
-    const start = bench.position;
-    const reader = new Reader();
-    await bench.follow(reader);
-    reader.buffered = limits.socket_buffer_bytes_soft_max;
-    const ids = [await bench.post()];
-    t.strictSame([reader.messageIds, reader.ended], [ids, null], "at the bound");
-    reader.buffered++;
-    const missed = await bench.post();
-    t.strictSame([reader.messageIds, reader.ended], [ids, 4508], "nothing more is sent: reconnect and resume");
-    const again = new Reader();
-    await bench.follow(again, start);
-    t.strictSame(again.messageIds, [...ids, missed], "[E2] and nothing is lost");
-  },
-);
+t.test("[S3, E3] socket_buffer_bytes_soft_max: that much may be unread; one byte more closes the socket", async (t) => {
+  const bench = await Bench.open(t);
+  const start = bench.position;
+  const reader = new Reader();
+  await bench.follow(reader);
+  reader.buffered = limits.socket_buffer_bytes_soft_max;
+  const ids = [await bench.post()];
+  t.strictSame([reader.messageIds, reader.ended], [ids, null], "at the bound");
+  reader.buffered++;
+  const missed = await bench.post();
+  t.strictSame([reader.messageIds, reader.ended], [ids, 4508], "nothing more is sent: reconnect and resume");
+  const again = new Reader();
+  await bench.follow(again, start);
+  t.strictSame(again.messageIds, [...ids, missed], "[E2] and nothing is lost");
+});
 
 t.test(
-  "[S3] [E3] socket_buffer_bytes_hard_max: a send that the buffer does not accept closes the socket, whatever was sent",
+  "[S3, E3] socket_buffer_bytes_hard_max: a send that the buffer does not accept closes the socket, whatever was sent",
   async (t) => {
     const bench = await Bench.open(t);
     const start = bench.position;
@@ -134,7 +131,7 @@ t.test(
   },
 );
 
-t.test("[S3] [E3] socket_buffer_bytes_soft_max: a replay waits while half of it is unread", async (t) => {
+t.test("[S3, E3] socket_buffer_bytes_soft_max: a replay waits while half of it is unread", async (t) => {
   const bench = await Bench.open(t);
   const start = bench.position;
   const ids = [await bench.post(), await bench.post()];

@@ -54,7 +54,7 @@ function wrongParams({ path, params }: Endpoint): Params {
 /** Operations compared below, rejected or accepted. */
 const compared = new Set<string>();
 
-t.test("[realtime] every operation is rejected over a socket as it is over HTTP", async (t) => {
+t.test("every operation is rejected over a socket as it is over HTTP", async (t) => {
   const person = await personOf(server, "refused caller");
   const socket = await connect(person);
   for (const endpoint of callable) {
@@ -70,7 +70,7 @@ t.test("[realtime] every operation is rejected over a socket as it is over HTTP"
   socket.terminate();
 });
 
-t.test("[realtime] every operation without required parameters is executed over a socket as over HTTP", async (t) => {
+t.test("every operation without required parameters is executed over a socket as over HTTP", async (t) => {
   const socket = await connect(owner);
   let accepted = 0;
   for (const endpoint of callable.filter(({ path }) => !path.includes("{"))) {
@@ -94,7 +94,7 @@ t.test("[realtime] every operation without required parameters is executed over 
   socket.terminate();
 });
 
-t.test("[realtime] operations that end the caller's key send their response before the socket is closed", async (t) => {
+t.test("operations that end the caller's key send their response before the socket is closed", async (t) => {
   for (const [path, code] of [
     ["/users/me/api_key/regenerate", 4401],
     ["/users/me", 4403],

@@ -32,7 +32,7 @@ t.test("[D28] REST and frames share one bucket; the rejection says when to retry
   other.terminate();
 });
 
-t.test("[realtime] every kind of frame that does work counts", async (t) => {
+t.test("every kind of frame that does work counts", async (t) => {
   const server = await startTestServer(t, { environment });
   const frames = (queueId: string): readonly Record<string, unknown>[] => [
     { type: "register", event_types: [], fetch_event_types: [] },
@@ -52,7 +52,7 @@ t.test("[realtime] every kind of frame that does work counts", async (t) => {
   }
 });
 
-t.test("[realtime] a client that keeps sending while it is limited is closed with 4429", async (t) => {
+t.test("a client that keeps sending while it is limited is closed with 4429", async (t) => {
   const server = await startTestServer(t, { environment });
   const person = await personOf(server, "deaf");
   const socket = await connect(person);

@@ -32,7 +32,7 @@ function send(socket: Socket, format: Format, frame: unknown): void {
   socket.ws.send(format === "msgpack" ? packr.pack(frame) : JSON.stringify(frame));
 }
 
-t.test("[realtime] every frame has the same response in JSON and in MessagePack, from the first one on", async (t) => {
+t.test("every frame has the same response in JSON and in MessagePack, from the first one on", async (t) => {
   const person = await personOf(server, "bilingual");
   const queue = await openQueue(person, ["message"]);
   const frames: readonly Frame[] = [
@@ -251,43 +251,40 @@ function isFarewell({ method, path }: { readonly method?: unknown; readonly path
 }
 
 for (const format of ["json", "msgpack"] as const) {
-  t.test(
-    `[realtime] every frame of random input in ${format} is answered once, and the connection stays open`,
-    async (t) => {
-      const seed = seedOf(t);
-      const person = await personOf(server, `fuzzer ${format}`);
-      const socket = await open(format, person);
-      const encode = (frame: unknown) => (format === "json" ? Buffer.from(JSON.stringify(frame)) : packr.pack(frame));
-      const frame = plausible.filter((candidate) => !isFarewell(candidate));
-      const noise =
-        format === "json"
-          ? fc.oneof(
-              fc.string().map((text) => Buffer.from(text)),
-              fc.json().map((text) => Buffer.from(text)),
-            )
-          : fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes));
-      const isAnswered = (bytes: Buffer) => {
-        const frame = readBack(format, bytes);
-        return !(frame?.type === "ack" && Number.isSafeInteger(frame.last_event_id) && hasGoodRef(frame));
-      };
-      await fc.assert(
-        fc.asyncProperty(fc.array(fc.oneof(frame.map(encode), noise), { maxLength: 20 }), async (frames) => {
-          const due = frames.filter(isAnswered).length + 1;
-          await answersEach(socket, frames, format);
-          // An operation that waits for the disk is answered after the ping.
-          const replies = () => socket.frames.filter((frame) => frame.type === "reply" || frame.type === "pong");
-          await Promise.race([socket.frame(() => replies().length >= due), socket.closed]);
-          const answers = replies().length;
-          socket.frames.length = 0;
-          if (answers !== due) throw new Error(`${answers} responses instead of ${due}`);
-          if (socket.ws.readyState !== socket.ws.OPEN) throw new Error("closed");
-        }),
-        { seed, numRuns: 100 },
-      );
-      t.match(await (await connect(owner)).ask({ type: "ping" }), { type: "pong" });
-      socket.terminate();
-    },
-  );
+  t.test(`every frame of random input in ${format} is answered once, and the connection stays open`, async (t) => {
+    const seed = seedOf(t);
+    const person = await personOf(server, `fuzzer ${format}`);
+    const socket = await open(format, person);
+    const encode = (frame: unknown) => (format === "json" ? Buffer.from(JSON.stringify(frame)) : packr.pack(frame));
+    const frame = plausible.filter((candidate) => !isFarewell(candidate));
+    const noise =
+      format === "json"
+        ? fc.oneof(
+            fc.string().map((text) => Buffer.from(text)),
+            fc.json().map((text) => Buffer.from(text)),
+          )
+        : fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes));
+    const isAnswered = (bytes: Buffer) => {
+      const frame = readBack(format, bytes);
+      return !(frame?.type === "ack" && Number.isSafeInteger(frame.last_event_id) && hasGoodRef(frame));
+    };
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(frame.map(encode), noise), { maxLength: 20 }), async (frames) => {
+        const due = frames.filter(isAnswered).length + 1;
+        await answersEach(socket, frames, format);
+        // An operation that waits for the disk is answered after the ping.
+        const replies = () => socket.frames.filter((frame) => frame.type === "reply" || frame.type === "pong");
+        await Promise.race([socket.frame(() => replies().length >= due), socket.closed]);
+        const answers = replies().length;
+        socket.frames.length = 0;
+        if (answers !== due) throw new Error(`${answers} responses instead of ${due}`);
+        if (socket.ws.readyState !== socket.ws.OPEN) throw new Error("closed");
+      }),
+      { seed, numRuns: 100 },
+    );
+    t.match(await (await connect(owner)).ask({ type: "ping" }), { type: "pong" });
+    socket.terminate();
+  });
 }
 
 function readBack(format: Format, bytes: Buffer): Frame {

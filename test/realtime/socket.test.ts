@@ -20,7 +20,7 @@ async function lives(socket: Socket): Promise<boolean> {
   return (await socket.ask({ type: "ping" })).type === "pong";
 }
 
-t.test("[realtime] register returns the queue and the requested state, followed by every event", async (t) => {
+t.test("register returns the queue and the requested state, followed by every event", async (t) => {
   const socket = await connect(owner);
   const reply = await socket.ask({ type: "register", event_types: ["message"], fetch_event_types: ["message"] });
   const { body } = await owner.post("/register", { event_types: ["message"], fetch_event_types: ["message"] });
@@ -36,7 +36,7 @@ t.test("[realtime] register returns the queue and the requested state, followed 
   socket.close();
 });
 
-t.test("[realtime] resume returns success and then every later event in order, or BAD_EVENT_QUEUE_ID", async (t) => {
+t.test("resume returns success and then every later event in order, or BAD_EVENT_QUEUE_ID", async (t) => {
   const queue = await openQueue(owner, ["message"]);
   const ids = [await owner.say("general", "resume", "1"), await owner.say("general", "resume", "2")];
   const { socket, reply } = await resume(owner, queue, queue.last_event_id);
@@ -62,7 +62,7 @@ t.test("[realtime] resume returns success and then every later event in order, o
   socket.close();
 });
 
-t.test("[realtime] a valid ack has no reply; an ack with a wrong field has one", async (t) => {
+t.test("a valid ack has no reply; an ack with a wrong field has one", async (t) => {
   const { socket, queue } = await follow(owner, { event_types: ["message"] });
   socket.send({ type: "ack", last_event_id: queue.last_event_id, ref: "ack" });
   t.ok(await lives(socket));
@@ -72,7 +72,7 @@ t.test("[realtime] a valid ack has no reply; an ack with a wrong field has one",
   socket.close();
 });
 
-t.test("[realtime] presence replies as POST /users/me/presence does", async (t) => {
+t.test("presence replies as POST /users/me/presence does", async (t) => {
   const socket = await connect(owner);
   const reply = await socket.ask({ type: "presence", status: "active", last_update_id: -1 });
   t.match(reply, { type: "reply", ref: "r1", result: "success", msg: "", server_timestamp: Number });
@@ -89,7 +89,7 @@ t.test("[realtime] presence replies as POST /users/me/presence does", async (t) 
   socket.close();
 });
 
-t.test("[realtime] typing is sent to users by `to`, and to a channel by `stream_id` and `topic`", async (t) => {
+t.test("typing is sent to users by `to`, and to a channel by `stream_id` and `topic`", async (t) => {
   const reader = await personOf(server, "reader");
   const channelId = await createChannel(owner, "typed", [owner, reader]);
   const { socket: reading } = await follow(reader, { event_types: ["typing"] });
@@ -113,7 +113,7 @@ t.test("[realtime] typing is sent to users by `to`, and to a channel by `stream_
 });
 
 t.test(
-  "[realtime] call executes any REST operation, with typed or text parameters, and returns its response unchanged",
+  "call executes any REST operation, with typed or text parameters, and returns its response unchanged",
   async (t) => {
     const socket = await connect(owner);
     const params = { type: "channel", to: "general", topic: "called", content: "by socket" };
@@ -135,7 +135,7 @@ t.test(
   },
 );
 
-t.test("[realtime] [D25] a repeated call with the same idempotency_key returns the first response", async (t) => {
+t.test("[D25] a repeated call with the same idempotency_key returns the first response", async (t) => {
   const socket = await connect(owner);
   const call = (content: string, key: unknown) =>
     socket.ask({
@@ -161,7 +161,7 @@ t.test("[realtime] [D25] a repeated call with the same idempotency_key returns t
   socket.close();
 });
 
-t.test("[realtime] a call cannot reach /events, /register or uploads", async (t) => {
+t.test("a call cannot reach /events, /register or uploads", async (t) => {
   const socket = await connect(owner);
   const excluded = ["/events", "/register", "/user_uploads", "/user_uploads/2/x", "/events/ws", "/api/v1/events"];
   for (const path of excluded) {
@@ -205,7 +205,7 @@ t.test("[S3] a socket has at most 64 calls in flight: more are rejected, not que
   raw.destroy();
 });
 
-t.test("[realtime] an invalid frame gets an error reply, and the connection stays open", async (t) => {
+t.test("an invalid frame gets an error reply, and the connection stays open", async (t) => {
   const socket = await connect(owner);
   const unknown = await socket.ask({ type: "moon" });
   t.strictSame(unknown, {
@@ -267,7 +267,7 @@ t.test("[S3] a frame of ws_frame_bytes_max is read; one byte more gets a reply a
 });
 
 t.test(
-  "[realtime] with the subprotocol msgpack every reply and event is a MessagePack binary frame with the same content",
+  "with the subprotocol msgpack every reply and event is a MessagePack binary frame with the same content",
   async (t) => {
     const plain = await connect(owner);
     const packed = await connect(owner, "msgpack");

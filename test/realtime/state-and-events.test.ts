@@ -20,7 +20,7 @@ import { mirroredTypes } from "../support/mirror.ts";
 import { realmOf } from "../support/realtime.ts";
 import { type Fixture, watch } from "../support/watch.ts";
 
-t.test("[architecture] state follows messages in channels and direct messages", (t) =>
+t.test("state follows messages in channels and direct messages", (t) =>
   watch(t, async ({ owner, member, other }) => {
     await member.say("before", "new", "more");
     await other.post("/messages", { type: "direct", to: [member.userId], content: "again" });
@@ -32,7 +32,7 @@ t.test("[architecture] state follows messages in channels and direct messages", 
   }),
 );
 
-t.test("[architecture] state follows joining and leaving public channels, by oneself and by others", (t) =>
+t.test("state follows joining and leaving public channels, by oneself and by others", (t) =>
   watch(t, async ({ owner, member, other }) => {
     await other.post("/users/me/subscriptions", { subscriptions: [{ name: "new one", description: "made" }] });
     await member.post("/users/me/subscriptions", { subscriptions: [{ name: "new one" }] });
@@ -71,27 +71,25 @@ t.test(
     }),
 );
 
-t.test(
-  "[architecture] state follows scheduled messages and reminders that are changed, deleted or still pending",
-  (t) =>
-    watch(t, async ({ clock, member, other }) => {
-      const later = { scheduled_delivery_timestamp: Math.floor(clock.now() / 1000) + 86_400 };
-      const draft = { type: "channel", to: await idOf(member, "before"), topic: "", content: "x", ...later };
-      const ids = [];
-      for (let count = 0; count < 3; count++) {
-        ids.push((await member.post("/scheduled_messages", draft)).body.scheduled_message_id);
-      }
-      await member.patch(`/scheduled_messages/${ids[0]}`, { type: "direct", to: [other.userId], content: "y" });
-      await member.delete(`/scheduled_messages/${ids[1]}`);
-      const message = await other.say("before", "t", "remember");
-      const reminders = [];
-      for (const note of ["a", "b"]) {
-        const answer = await member.post("/reminders", { message_id: message, note, ...later });
-        reminders.push(answer.body.reminder_id);
-      }
-      t.ok([...ids, ...reminders].every(Number.isInteger), "all are scheduled");
-      await member.delete(`/reminders/${reminders[0]}`);
-    }),
+t.test("state follows scheduled messages and reminders that are changed, deleted or still pending", (t) =>
+  watch(t, async ({ clock, member, other }) => {
+    const later = { scheduled_delivery_timestamp: Math.floor(clock.now() / 1000) + 86_400 };
+    const draft = { type: "channel", to: await idOf(member, "before"), topic: "", content: "x", ...later };
+    const ids = [];
+    for (let count = 0; count < 3; count++) {
+      ids.push((await member.post("/scheduled_messages", draft)).body.scheduled_message_id);
+    }
+    await member.patch(`/scheduled_messages/${ids[0]}`, { type: "direct", to: [other.userId], content: "y" });
+    await member.delete(`/scheduled_messages/${ids[1]}`);
+    const message = await other.say("before", "t", "remember");
+    const reminders = [];
+    for (const note of ["a", "b"]) {
+      const answer = await member.post("/reminders", { message_id: message, note, ...later });
+      reminders.push(answer.body.reminder_id);
+    }
+    t.ok([...ids, ...reminders].every(Number.isInteger), "all are scheduled");
+    await member.delete(`/reminders/${reminders[0]}`);
+  }),
 );
 
 async function idOf(client: Client, channel: string): Promise<number> {
@@ -133,7 +131,7 @@ for (const older of [false, true]) {
   );
 }
 
-t.test("[architecture] state follows private channels: created with the user, joined later, left", (t) =>
+t.test("state follows private channels: created with the user, joined later, left", (t) =>
   watch(t, async ({ owner, member, other }) => {
     const invited = { invite_only: true };
     await createChannel(owner, "private with", [owner, member], invited);
@@ -150,7 +148,7 @@ t.test("[architecture] state follows private channels: created with the user, jo
   }),
 );
 
-t.test("[architecture] state follows default channels and new users", (t) =>
+t.test("state follows default channels and new users", (t) =>
   watch(t, async ({ server, owner }) => {
     await createChannel(owner, "welcome", [owner], { is_default_stream: true });
     await server.person("Newcomer");
@@ -171,7 +169,7 @@ t.test("[spec 2.3] state follows settings, names, time zones, email visibility, 
   }),
 );
 
-t.test("[architecture] deactivation removes a user from every channel", (t) =>
+t.test("deactivation removes a user from every channel", (t) =>
   watch(t, async ({ owner, other }) => {
     await other.post("/users/me/subscriptions", { subscriptions: [{ name: "theirs" }] });
     await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "theirs" }] });

@@ -68,7 +68,7 @@ async function packedFollower(client: Client): Promise<Socket> {
   return socket;
 }
 
-t.test("[realtime] the events of one turn arrive in one frame, in order, each reader with its own flags", async (t) => {
+t.test("the events of one turn arrive in one frame, in order, each reader with its own flags", async (t) => {
   const [plain, mentioned, packed] = await Promise.all(
     ["plain reader", "called reader", "packed reader"].map((name) => personOf(server, name)),
   );
@@ -115,7 +115,7 @@ t.test("[realtime] the events of one turn arrive in one frame, in order, each re
   raw.destroy();
 });
 
-t.test("[realtime] a single event has a frame of its own kind", async (t) => {
+t.test("a single event has a frame of its own kind", async (t) => {
   const { socket } = await follow(owner, { event_types: ["message"] });
   const id = await owner.say("general", "alone", "one");
   await seen(socket, id);
@@ -126,7 +126,7 @@ t.test("[realtime] a single event has a frame of its own kind", async (t) => {
   socket.terminate();
 });
 
-t.test("[E1] [E4] typing between messages of one turn keeps its position", async (t) => {
+t.test("[E1, E4] typing between messages of one turn keeps its position", async (t) => {
   const [reader, typist] = await Promise.all([personOf(server, "watcher"), personOf(server, "quick typist")]);
   const channelId = await createChannel(owner, "mixed", [reader, typist]);
   const { socket } = await follow(reader, { event_types: ["message", "typing"] });
@@ -227,34 +227,31 @@ function counted(id: number): { readonly encoding: Encoding; times(): number } {
   return { encoding: new Encoding([event], id), times: () => times };
 }
 
-t.test(
-  "[realtime] an event is encoded once per format, however many sockets receive it together with other events",
-  async (t) => {
-    const common = [1, 2, 3].map(counted);
-    const batch = new PublishBatch();
-    const reader = { take: () => null, sendPassed: () => undefined };
-    const framesOf = (format: Format, encodings: readonly Encoding[]) =>
-      encodings.reduce((frameBatch, encoding) => frameBatch.and(encoding), batch.begin(reader, format)).frames;
-    const all = common.map(({ encoding }) => encoding);
-    const made = Array.from({ length: 100 }, () => framesOf("json", all));
-    const own = new Encoding([{ type: "alert_words", alert_words: ["of another reader"] }], 4);
-    const different = framesOf("json", [...all, own]);
-    t.strictSame(
-      common.map(({ times }) => times()),
-      [1, 1, 1],
-    );
-    t.equal(made.at(-1)?.[0], made[1]?.[0], "the same bytes are shared");
-    t.equal(different.length, 1);
-    t.equal(JSON.parse(String(different[0])).events.length, 4);
-    framesOf("msgpack", all);
-    framesOf("msgpack", all);
-    t.strictSame(
-      common.map(({ times }) => times()),
-      [2, 2, 2],
-    );
-    t.strictSame(FrameBatch.empty("json").frames, [], "nothing is sent when there is nothing");
-  },
-);
+t.test("an event is encoded once per format, however many sockets receive it together with other events", async (t) => {
+  const common = [1, 2, 3].map(counted);
+  const batch = new PublishBatch();
+  const reader = { take: () => null, sendPassed: () => undefined };
+  const framesOf = (format: Format, encodings: readonly Encoding[]) =>
+    encodings.reduce((frameBatch, encoding) => frameBatch.and(encoding), batch.begin(reader, format)).frames;
+  const all = common.map(({ encoding }) => encoding);
+  const made = Array.from({ length: 100 }, () => framesOf("json", all));
+  const own = new Encoding([{ type: "alert_words", alert_words: ["of another reader"] }], 4);
+  const different = framesOf("json", [...all, own]);
+  t.strictSame(
+    common.map(({ times }) => times()),
+    [1, 1, 1],
+  );
+  t.equal(made.at(-1)?.[0], made[1]?.[0], "the same bytes are shared");
+  t.equal(different.length, 1);
+  t.equal(JSON.parse(String(different[0])).events.length, 4);
+  framesOf("msgpack", all);
+  framesOf("msgpack", all);
+  t.strictSame(
+    common.map(({ times }) => times()),
+    [2, 2, 2],
+  );
+  t.strictSame(FrameBatch.empty("json").frames, [], "nothing is sent when there is nothing");
+});
 
 t.test(
   "[M1] a publication passes the gate once, with each reader's events, and counts shared bytes once",

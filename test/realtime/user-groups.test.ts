@@ -49,7 +49,7 @@ async function bothReceived(act: () => Promise<unknown>): Promise<Event[]> {
   return events.knowing;
 }
 
-t.test("[public API] a new group is sent with its record", async (t) => {
+t.test("a new group is sent with its record", async (t) => {
   let id = 0;
   const events = await bothReceived(async () => {
     id = await createGroup(member, "crew", [other], { subgroups: [group("owners")] });
@@ -81,7 +81,7 @@ t.test("[behaviour 2.6] each changed property has one event, an unchanged proper
   t.strictSame(await bothReceived(refused), [], "[M2] nor for a rejected request");
 });
 
-t.test("[public API] added and removed members and subgroups are sent as events", async (t) => {
+t.test("added and removed members and subgroups are sent as events", async (t) => {
   const inner = await createGroup(owner, "inner");
   const id = await createGroup(owner, "outer", [guest]);
   const about = { type: "user_group", group_id: id };
@@ -290,7 +290,7 @@ t.test("[S3] when a change needs too many events, only the queues of the affecte
   );
 });
 
-t.test("[architecture] state follows changes of groups of all kinds, for clients of both kinds", (t) =>
+t.test("state follows changes of groups of all kinds, for clients of both kinds", (t) =>
   watch(
     t,
     async ({ owner, member, other, server: stage }) => {
@@ -324,7 +324,7 @@ t.test("[architecture] state follows changes of groups of all kinds, for clients
   ),
 );
 
-t.test("[OpenAPI] a restricted guest is notified when a deactivated user leaves groups and permissions", (t) =>
+t.test("a restricted guest is notified when a deactivated user leaves groups and permissions", (t) =>
   watch(
     t,
     async ({ owner, other, server: stage }) => {

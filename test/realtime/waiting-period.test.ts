@@ -182,38 +182,35 @@ t.test("[S1] a private channel visible to full members appears and vanishes with
   ]);
 });
 
-t.test(
-  "[architecture] state before plus events equals fresh state, over settings, permissions and waiting periods",
-  (t) => {
-    const momentMs = 10_000;
-    return watch(
-      t,
-      async ({ owner, member, other, server, clock }) => {
-        const full = systemGroup(server, "role:fullmembers");
-        await owner.patch("/realm", { description: "changed", topics_policy: "disable_empty_topic" });
-        const [young] = await addUsers(server, "young", 1);
-        await owner.patch("/realm", {
-          message_edit_history_visibility_policy: "none",
-          message_content_edit_limit_seconds: "unlimited",
-          can_create_groups: { new: { direct_members: [member.userId, other.userId], direct_subgroups: [full] } },
-          can_create_bots_group: { new: { direct_members: [other.userId, young], direct_subgroups: [] } },
-        });
-        clock.advance(momentMs);
-        await owner.delete(`/users/${other.userId}`);
-        await owner.delete(`/users/${young}`);
-        await owner.post(`/users/${young}/reactivate`);
-        await owner.patch("/realm", { moderation_request_channel_id: 3, name: "Renamed" });
-        await owner.patch("/realm", { waiting_period_threshold: 30 });
-        await owner.patch("/realm", { waiting_period_threshold: 0 });
-      },
-      async ({ owner, server, clock }) => {
-        await createChannel(owner, "visible to the members who see it", [owner], {
-          invite_only: true,
-          can_administer_channel_group: systemGroup(server, "role:fullmembers"),
-        });
-        await owner.patch("/realm", { waiting_period_threshold: 1 });
-        clock.jump(dayMs - momentMs);
-      },
-    );
-  },
-);
+t.test("state before plus events equals fresh state, over settings, permissions and waiting periods", (t) => {
+  const momentMs = 10_000;
+  return watch(
+    t,
+    async ({ owner, member, other, server, clock }) => {
+      const full = systemGroup(server, "role:fullmembers");
+      await owner.patch("/realm", { description: "changed", topics_policy: "disable_empty_topic" });
+      const [young] = await addUsers(server, "young", 1);
+      await owner.patch("/realm", {
+        message_edit_history_visibility_policy: "none",
+        message_content_edit_limit_seconds: "unlimited",
+        can_create_groups: { new: { direct_members: [member.userId, other.userId], direct_subgroups: [full] } },
+        can_create_bots_group: { new: { direct_members: [other.userId, young], direct_subgroups: [] } },
+      });
+      clock.advance(momentMs);
+      await owner.delete(`/users/${other.userId}`);
+      await owner.delete(`/users/${young}`);
+      await owner.post(`/users/${young}/reactivate`);
+      await owner.patch("/realm", { moderation_request_channel_id: 3, name: "Renamed" });
+      await owner.patch("/realm", { waiting_period_threshold: 30 });
+      await owner.patch("/realm", { waiting_period_threshold: 0 });
+    },
+    async ({ owner, server, clock }) => {
+      await createChannel(owner, "visible to the members who see it", [owner], {
+        invite_only: true,
+        can_administer_channel_group: systemGroup(server, "role:fullmembers"),
+      });
+      await owner.patch("/realm", { waiting_period_threshold: 1 });
+      clock.jump(dayMs - momentMs);
+    },
+  );
+});

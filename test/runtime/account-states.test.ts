@@ -31,7 +31,7 @@ t.test("[D1] a deactivated organization accepts timers and the operator, and no 
   t.equal(codeOf(await reopened.ask(commands.createChannel("new", [ownerId]))), "ok");
 });
 
-t.test("[architecture, Encoding] a snapshot that a newer program wrote is rejected", async (t) => {
+t.test("a snapshot that a newer program wrote is rejected", async (t) => {
   const bench = await openNewRealm(t);
   const newer = { version: 99, state: "open", context: {} };
   bench.environment.transaction(() => bench.environment.put("snapshots", "realm", newer));

@@ -273,7 +273,7 @@ t.test(
   },
 );
 
-t.test("[architecture] a user whom many permissions name is in none of the lists that every check walks", async (t) => {
+t.test("a user whom many permissions name is in none of the lists that every check walks", async (t) => {
   const bench = await openNewRealm(t);
   const [named = 0] = await createUsers(bench, 1);
   const groups = { can_resolve_topics_group: naming([named]), can_send_message_group: naming([named]) };

@@ -207,7 +207,7 @@ t.test(
 );
 
 t.test(
-  "[S3, architecture, Moves] people for whom a batch becomes read share one event, which is sent with the batch, and get no rows",
+  "[S3] people for whom a batch becomes read share one event, which is sent with the batch, and get no rows",
   async (t) => {
     const opened = await openNewRealm(t);
     const { view } = placeOf(opened);

@@ -108,33 +108,30 @@ t.test("[M4] a command that is rejected or throws leaves state and context uncha
   t.pass("none did");
 });
 
-t.test(
-  "[architecture, Actors] the machine of a record is in the state that its row says, and writes that row",
-  async (t) => {
-    const bench = await populated(t);
-    for (const { name, machine, initial, sent, stateOf } of await recordSubjects(bench)) {
-      let changes = 0;
-      const property = fc.property(fc.array(sent, { maxLength: 10 }), (sequence) => {
-        let snapshot = initial;
-        for (const asked of sequence) {
-          const next = drive(machine, snapshot, eventOf(asked, bench.realm.view));
-          const [before, after] = [snapshot, next.snapshot].map(({ context }) => (context as { row: object }).row);
-          snapshot = next.snapshot;
-          if (stateOf?.(after) !== snapshot.state)
-            throw new Error(`${asked.type}: ${snapshot.state} is not the row's state`);
-          if (after === before || next.outcome.kind !== "done") continue;
-          changes++;
-          const isWritten = next.outcome.effects.some((effect) => effect.kind === "put" && isSame(effect.row, after));
-          if (!isWritten) throw new Error(`${asked.type} does not write the row`);
-        }
-      });
-      fc.assert(property, { seed: seedOf(t), numRuns: 60 });
-      t.ok(changes > 20, `${name} was changed`);
-    }
-  },
-);
+t.test("the machine of a record is in the state that its row says, and writes that row", async (t) => {
+  const bench = await populated(t);
+  for (const { name, machine, initial, sent, stateOf } of await recordSubjects(bench)) {
+    let changes = 0;
+    const property = fc.property(fc.array(sent, { maxLength: 10 }), (sequence) => {
+      let snapshot = initial;
+      for (const asked of sequence) {
+        const next = drive(machine, snapshot, eventOf(asked, bench.realm.view));
+        const [before, after] = [snapshot, next.snapshot].map(({ context }) => (context as { row: object }).row);
+        snapshot = next.snapshot;
+        if (stateOf?.(after) !== snapshot.state)
+          throw new Error(`${asked.type}: ${snapshot.state} is not the row's state`);
+        if (after === before || next.outcome.kind !== "done") continue;
+        changes++;
+        const isWritten = next.outcome.effects.some((effect) => effect.kind === "put" && isSame(effect.row, after));
+        if (!isWritten) throw new Error(`${asked.type} does not write the row`);
+      }
+    });
+    fc.assert(property, { seed: seedOf(t), numRuns: 60 });
+    t.ok(changes > 20, `${name} was changed`);
+  }
+});
 
-t.test("[architecture, Actors] an event that no state handles throws, in every state of every machine", async (t) => {
+t.test("an event that no state handles throws, in every state of every machine", async (t) => {
   const bench = await populated(t);
   for (const { name, machine, initial } of [...subjects, ...(await recordSubjects(bench))]) {
     for (const state of Object.keys(machine.states)) {
@@ -151,7 +148,7 @@ t.test("[architecture, Actors] an event that no state handles throws, in every s
   }
 });
 
-t.test("[architecture, Actors] no machine uses after, invoke, spawn or delays", (t) => {
+t.test("no machine uses after, invoke, spawn or delays", (t) => {
   for (const machine of allMachines) {
     const text = JSON.stringify(machine.config, (_key, value: unknown) =>
       typeof value === "function" ? String(value) : value,
@@ -161,7 +158,7 @@ t.test("[architecture, Actors] no machine uses after, invoke, spawn or delays", 
   t.end();
 });
 
-t.test("[architecture, Actors] every command of every machine runs by its table alone", (t) => {
+t.test("every command of every machine runs by its table alone", (t) => {
   for (const machine of allMachines) {
     for (const state of Object.values(machine.states)) {
       const types = [...machine.root.transitions.keys(), ...state.transitions.keys()].filter((type) => type !== "*");
@@ -171,7 +168,7 @@ t.test("[architecture, Actors] every command of every machine runs by its table 
   t.end();
 });
 
-t.test("[architecture, Actors] a snapshot of a newer version is rejected", async (t) => {
+t.test("a snapshot of a newer version is rejected", async (t) => {
   const bench = await populated(t);
   const addresses: Command["to"][] = [
     { actor: "realm" },

@@ -197,39 +197,36 @@ t.test(
   },
 );
 
-t.test(
-  "[architecture, Moves] renaming a large topic takes one turn; its messages are announced in parts, each once",
-  async (t) => {
-    const count = limits.event_ids_per_piece_max + 1;
-    const { bench, ids } = await prepare(t, count);
-    const images: string[] = [crashImage(t, bench.folder)];
-    const answers: Promise<Reply>[] = [];
-    const result = await runToAnswer(bench.ask(editCommand(ids[0] ?? 0, { ...everything, topic: "new" })), (turns) => {
-      images.push(crashImage(t, bench.folder));
-      if (turns === 1) answers.push(bench.ask(editCommand(ids[1] ?? 0, { ...everything, topic: "newer" })));
-      if (turns === 1) answers.push(bench.ask(commands.post("new", "later")));
-    });
-    t.strictSame(result, moved);
-    t.match(await answers[0], { kind: "refused", msg: /are being moved/ }, "one name after the other");
-    t.strictSame(announcedIds(bench), ids);
-    const events = bodiesOf(rowsOf(bench.environment, "events"), "update_message");
-    t.strictSame(
-      events.map(({ message_ids: moved }) => moved.length),
-      [limits.event_ids_per_piece_max, 1],
-    );
-    t.equal(idsOf(bench, "new").length, count + 1, "including messages posted meanwhile");
-    for (const folder of images) {
-      const opened = new OpenRealm(t, { folder });
-      await opened.idle();
-      const isBegun = idsOf(opened, "old").length === 0;
-      t.strictSame(announcedIds(opened), isBegun ? ids : []);
-      t.strictSame(auditRealm(opened.environment), []);
-      t.equal(codeOf(await opened.ask(editCommand(ids[0] ?? 0, { ...everything, topic: "newer" }))), "ok");
-    }
-  },
-);
+t.test("renaming a large topic takes one turn; its messages are announced in parts, each once", async (t) => {
+  const count = limits.event_ids_per_piece_max + 1;
+  const { bench, ids } = await prepare(t, count);
+  const images: string[] = [crashImage(t, bench.folder)];
+  const answers: Promise<Reply>[] = [];
+  const result = await runToAnswer(bench.ask(editCommand(ids[0] ?? 0, { ...everything, topic: "new" })), (turns) => {
+    images.push(crashImage(t, bench.folder));
+    if (turns === 1) answers.push(bench.ask(editCommand(ids[1] ?? 0, { ...everything, topic: "newer" })));
+    if (turns === 1) answers.push(bench.ask(commands.post("new", "later")));
+  });
+  t.strictSame(result, moved);
+  t.match(await answers[0], { kind: "refused", msg: /are being moved/ }, "one name after the other");
+  t.strictSame(announcedIds(bench), ids);
+  const events = bodiesOf(rowsOf(bench.environment, "events"), "update_message");
+  t.strictSame(
+    events.map(({ message_ids: moved }) => moved.length),
+    [limits.event_ids_per_piece_max, 1],
+  );
+  t.equal(idsOf(bench, "new").length, count + 1, "including messages posted meanwhile");
+  for (const folder of images) {
+    const opened = new OpenRealm(t, { folder });
+    await opened.idle();
+    const isBegun = idsOf(opened, "old").length === 0;
+    t.strictSame(announcedIds(opened), isBegun ? ids : []);
+    t.strictSame(auditRealm(opened.environment), []);
+    t.equal(codeOf(await opened.ask(editCommand(ids[0] ?? 0, { ...everything, topic: "newer" }))), "ok");
+  }
+});
 
-t.test("[architecture, Moves] a rename of at most one part is announced in the same turn", async (t) => {
+t.test("a rename of at most one part is announced in the same turn", async (t) => {
   const { bench, ids } = await prepare(t, limits.event_ids_per_piece_max);
   const before = rowsOf(bench.environment, "messages");
   t.strictSame(await bench.ask(editCommand(ids[0] ?? 0, { ...everything, topic: "new" })), moved);

@@ -31,38 +31,35 @@ function newestId(bench: OpenRealm): number {
   return Math.max(0, ...[...bench.realm.projections.presence.all()].map(({ updateId }) => updateId));
 }
 
-t.test(
-  "[architecture, Actors] a user is active, then idle, then offline, as time passes without a report",
-  async (t) => {
-    const bench = await openNewRealm(t);
-    const { view } = bench.realm;
-    const { machine, initial } = actorKinds.presence;
-    const to = { actor: "presence", userId: ownerId } as const;
-    let snapshot: PlainSnapshot = initial(to);
-    /** @returns the state, and whether the machine wants another timer */
-    const after = (pauseMs: number, asked: Command = command(to, "presence.lapse", {}, null)) => {
-      bench.clock.jump(pauseMs);
-      const driven = drive(machine, snapshot, { type: asked.type, command: asked, view });
-      snapshot = driven.snapshot;
-      if (driven.outcome.kind !== "done") throw new Error(driven.outcome.msg);
-      for (const effect of driven.outcome.effects) {
-        if (effect.kind === "updatePresence") {
-          bench.realm.projections.apply({ table: "presence", key: ownerId, row: effect.row });
-          bench.realm.dispatcher.takePosition();
-        }
+t.test("a user is active, then idle, then offline, as time passes without a report", async (t) => {
+  const bench = await openNewRealm(t);
+  const { view } = bench.realm;
+  const { machine, initial } = actorKinds.presence;
+  const to = { actor: "presence", userId: ownerId } as const;
+  let snapshot: PlainSnapshot = initial(to);
+  /** @returns the state, and whether the machine wants another timer */
+  const after = (pauseMs: number, asked: Command = command(to, "presence.lapse", {}, null)) => {
+    bench.clock.jump(pauseMs);
+    const driven = drive(machine, snapshot, { type: asked.type, command: asked, view });
+    snapshot = driven.snapshot;
+    if (driven.outcome.kind !== "done") throw new Error(driven.outcome.msg);
+    for (const effect of driven.outcome.effects) {
+      if (effect.kind === "updatePresence") {
+        bench.realm.projections.apply({ table: "presence", key: ownerId, row: effect.row });
+        bench.realm.dispatcher.takePosition();
       }
-      return [snapshot.state, driven.outcome.effects.some(({ kind }) => kind === "setVolatileTimer")];
-    };
-    t.strictSame(after(0, commands.report(ownerId, "idle")), ["idle", true]);
-    t.strictSame(after(offlineMs - 1), ["idle", true]);
-    t.strictSame(after(1), ["offline", false], "no timer is left");
-    t.strictSame(after(0, commands.report(ownerId, "active")), ["active", true]);
-    t.strictSame(after(100_000, commands.report(ownerId, "idle")), ["active", true], "still active on another device");
-    t.strictSame(after(offlineMs - 100_000 - 1), ["active", true]);
-    t.strictSame(after(1), ["idle", true], "200 s after the last activity");
-    t.strictSame(after(100_000), ["offline", false], "200 s after the last report");
-  },
-);
+    }
+    return [snapshot.state, driven.outcome.effects.some(({ kind }) => kind === "setVolatileTimer")];
+  };
+  t.strictSame(after(0, commands.report(ownerId, "idle")), ["idle", true]);
+  t.strictSame(after(offlineMs - 1), ["idle", true]);
+  t.strictSame(after(1), ["offline", false], "no timer is left");
+  t.strictSame(after(0, commands.report(ownerId, "active")), ["active", true]);
+  t.strictSame(after(100_000, commands.report(ownerId, "idle")), ["active", true], "still active on another device");
+  t.strictSame(after(offlineMs - 100_000 - 1), ["active", true]);
+  t.strictSame(after(1), ["idle", true], "200 s after the last activity");
+  t.strictSame(after(100_000), ["offline", false], "200 s after the last report");
+});
 
 t.test(
   "[E4] a thousand users who come online write nothing at first, then one row each, once, in batches",

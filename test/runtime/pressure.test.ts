@@ -147,7 +147,7 @@ t.test(
   },
 );
 
-t.test("[start-up contract] a realm can be closed while the disk is full", async (t) => {
+t.test("a realm can be closed while the disk is full", async (t) => {
   let mayWrite = true;
   const bench = await openNewRealm(t, { acceptsWrites: () => mayWrite });
   await bench.ask(commands.report(ownerId, "active"));
@@ -164,34 +164,31 @@ t.test("[start-up contract] a realm can be closed while the disk is full", async
   await closing;
 });
 
-t.test(
-  "[start-up contract] closing a realm during a long deletion parks the deletion, and a repeat completes it",
-  async (t) => {
-    const bench = await openNewRealm(t, { clock: new SlowClock(startedAt) });
-    const count = 5 * limits.topic_deletion_batch_messages;
-    await Promise.all(Array.from({ length: count }, (_, index) => bench.ask(commands.post("old", `m${index}`))));
-    const asked = bench.ask(commands.deleteTopic("old", Number.MAX_SAFE_INTEGER));
-    const posted = bench.ask(commands.post("new", "in flight"));
-    await turn();
-    await turn();
-    await bench.realm.dispatcher.close();
-    t.equal(codeOf(await asked), "SERVER_SHUTTING_DOWN");
-    t.equal(codeOf(await posted), "ok", "in-flight work is completed");
-    t.equal(codeOf(await bench.ask(commands.post("new", "too late"))), "SERVER_SHUTTING_DOWN");
-    const left = bench.environment.count("messages");
-    t.ok(left > limits.topic_deletion_batch_messages, `${left} messages are left`);
-    const opened = new OpenRealm(t, { folder: crashImage(t, bench.folder) });
-    await opened.idle();
-    t.strictSame(auditRealm(opened.environment), []);
-    t.strictSame(await opened.ask(commands.deleteTopic("old", Number.MAX_SAFE_INTEGER)), {
-      kind: "ok",
-      answer: { complete: true },
-    });
-    t.equal(opened.environment.count("messages"), 1);
-  },
-);
+t.test("closing a realm during a long deletion parks the deletion, and a repeat completes it", async (t) => {
+  const bench = await openNewRealm(t, { clock: new SlowClock(startedAt) });
+  const count = 5 * limits.topic_deletion_batch_messages;
+  await Promise.all(Array.from({ length: count }, (_, index) => bench.ask(commands.post("old", `m${index}`))));
+  const asked = bench.ask(commands.deleteTopic("old", Number.MAX_SAFE_INTEGER));
+  const posted = bench.ask(commands.post("new", "in flight"));
+  await turn();
+  await turn();
+  await bench.realm.dispatcher.close();
+  t.equal(codeOf(await asked), "SERVER_SHUTTING_DOWN");
+  t.equal(codeOf(await posted), "ok", "in-flight work is completed");
+  t.equal(codeOf(await bench.ask(commands.post("new", "too late"))), "SERVER_SHUTTING_DOWN");
+  const left = bench.environment.count("messages");
+  t.ok(left > limits.topic_deletion_batch_messages, `${left} messages are left`);
+  const opened = new OpenRealm(t, { folder: crashImage(t, bench.folder) });
+  await opened.idle();
+  t.strictSame(auditRealm(opened.environment), []);
+  t.strictSame(await opened.ask(commands.deleteTopic("old", Number.MAX_SAFE_INTEGER)), {
+    kind: "ok",
+    answer: { complete: true },
+  });
+  t.equal(opened.environment.count("messages"), 1);
+});
 
-t.test("[architecture, The path of a write] other commands run between the parts of large changes", async (t) => {
+t.test("other commands run between the parts of large changes", async (t) => {
   const created = await openNewRealm(t);
   const people = await createUsers(created, 4 * limits.subscribers_per_command_max);
   await created.ask(commands.createChannel("crowd", [ownerId]));
@@ -251,23 +248,20 @@ t.test("[S3] a command that would write more than turn_bytes_max is rejected alo
   t.equal(codeOf(await bench.ask(commands.post("a", "y"))), "ok");
 });
 
-t.test(
-  "[architecture, Event log] pruning keeps up: old rows are removed without waiting for the next minute",
-  async (t) => {
-    const bench = await openNewRealm(t);
-    const count = 2 * limits.event_log_prune_rows_max + 1;
-    for (let posted = 0; posted < count; posted += 1000) {
-      const batch = Array.from({ length: Math.min(1000, count - posted) }, () => bench.ask(commands.post("a", "hi")));
-      await Promise.all(batch);
-    }
-    t.ok(bench.environment.count("events") >= count);
-    bench.clock.jump(limits.event_log_kept_ms_max);
-    bench.clock.advance(62_000);
-    t.equal(bench.environment.count("events"), 0);
-    t.equal(bench.realm.dispatcher.realmCounters.eventBytes, 0, "its size is exact to the byte");
-    t.ok(bench.realm.log.startsAt > count);
-    const opened = bench.crash(t);
-    t.equal(opened.realm.log.startsAt, bench.realm.log.startsAt, "a restart knows where the log starts");
-    t.equal(opened.realm.dispatcher.realmCounters.eventBytes, 0);
-  },
-);
+t.test("pruning keeps up: old rows are removed without waiting for the next minute", async (t) => {
+  const bench = await openNewRealm(t);
+  const count = 2 * limits.event_log_prune_rows_max + 1;
+  for (let posted = 0; posted < count; posted += 1000) {
+    const batch = Array.from({ length: Math.min(1000, count - posted) }, () => bench.ask(commands.post("a", "hi")));
+    await Promise.all(batch);
+  }
+  t.ok(bench.environment.count("events") >= count);
+  bench.clock.jump(limits.event_log_kept_ms_max);
+  bench.clock.advance(62_000);
+  t.equal(bench.environment.count("events"), 0);
+  t.equal(bench.realm.dispatcher.realmCounters.eventBytes, 0, "its size is exact to the byte");
+  t.ok(bench.realm.log.startsAt > count);
+  const opened = bench.crash(t);
+  t.equal(opened.realm.log.startsAt, bench.realm.log.startsAt, "a restart knows where the log starts");
+  t.equal(opened.realm.dispatcher.realmCounters.eventBytes, 0);
+});

@@ -136,7 +136,7 @@ t.test(
   },
 );
 
-t.test("[architecture, Actors] results do not change when there are more actors than activations_max", async (t) => {
+t.test("results do not change when there are more actors than activations_max", async (t) => {
   const template = await openWithUsers(t);
   const steps = fc.tuple(randomSteps({ crashes: false }), randomSteps({ crashes: false }));
   const property = fc.asyncProperty(steps, ([before, after]) =>

@@ -212,7 +212,7 @@ t.test(
 );
 
 t.test(
-  "[architecture, Search] a word is found in one topic of many with one read per full row of the index, and pages of the topic",
+  "a word is found in one topic of many with one read per full row of the index, and pages of the topic",
   async (t) => {
     const opened = await openNewRealm(t);
     const { realm } = opened;

@@ -134,107 +134,99 @@ async function agree(t: TapTest, opened: OpenRealm, what: string): Promise<void>
   }
 }
 
-t.test(
-  "[architecture, Search] results are complete while the index is behind, during a merge, and after a crash",
-  async (t) => {
-    const opened = await openNewRealm(t);
-    const indexer = indexerOf(opened);
-    const segment = limits.search_segment_messages;
-    await post(opened, 0, segment - 1);
-    t.notOk(indexer.step(), "too few for a segment: they are scanned one by one");
-    await agree(t, opened, "nothing filed");
-    await post(opened, segment - 1, 1.5 * segment);
-    t.ok(indexer.step());
-    t.equal(stateIn(opened).messagesUpTo, segment);
-    await agree(t, opened, "half filed");
+t.test("results are complete while the index is behind, during a merge, and after a crash", async (t) => {
+  const opened = await openNewRealm(t);
+  const indexer = indexerOf(opened);
+  const segment = limits.search_segment_messages;
+  await post(opened, 0, segment - 1);
+  t.notOk(indexer.step(), "too few for a segment: they are scanned one by one");
+  await agree(t, opened, "nothing filed");
+  await post(opened, segment - 1, 1.5 * segment);
+  t.ok(indexer.step());
+  t.equal(stateIn(opened).messagesUpTo, segment);
+  await agree(t, opened, "half filed");
 
-    await post(opened, 1.5 * segment, limits.search_segments_merged * segment + 10);
-    while (stateIn(opened).merge === null) t.ok(indexer.step());
-    indexer.step();
-    const { merge } = stateIn(opened);
-    t.ok(merge?.after !== null, "a slice of the merge is written");
-    await agree(t, opened, "during a merge");
+  await post(opened, 1.5 * segment, limits.search_segments_merged * segment + 10);
+  while (stateIn(opened).merge === null) t.ok(indexer.step());
+  indexer.step();
+  const { merge } = stateIn(opened);
+  t.ok(merge?.after !== null, "a slice of the merge is written");
+  await agree(t, opened, "during a merge");
 
-    const crashed = opened.crash(t);
-    t.strictSame(stateIn(crashed).merge, merge, "a crash leaves the index at a slice boundary");
-    await agree(t, crashed, "after a crash");
-    settle(crashed, indexerOf(crashed));
-    await agree(t, crashed, "merged after the crash");
-    settle(opened, indexer);
-    const { segments, leftovers } = stateIn(opened);
-    t.strictSame([segments.map(({ level }) => level), leftovers], [[1], []]);
-    await agree(t, opened, "merged");
-    const rows = (realm: OpenRealm) => realm.environment.rows("searchPostings", { limit: 1e6 });
-    t.ok(
-      rows(opened).every(({ key }) => key[0] === segments[0]?.id),
-      "the merged segments are removed",
-    );
-    t.ok(rows(opened).length < 9 * segment + 200, "a unique word is one row, a common one a few");
+  const crashed = opened.crash(t);
+  t.strictSame(stateIn(crashed).merge, merge, "a crash leaves the index at a slice boundary");
+  await agree(t, crashed, "after a crash");
+  settle(crashed, indexerOf(crashed));
+  await agree(t, crashed, "merged after the crash");
+  settle(opened, indexer);
+  const { segments, leftovers } = stateIn(opened);
+  t.strictSame([segments.map(({ level }) => level), leftovers], [[1], []]);
+  await agree(t, opened, "merged");
+  const rows = (realm: OpenRealm) => realm.environment.rows("searchPostings", { limit: 1e6 });
+  t.ok(
+    rows(opened).every(({ key }) => key[0] === segments[0]?.id),
+    "the merged segments are removed",
+  );
+  t.ok(rows(opened).length < 9 * segment + 200, "a unique word is one row, a common one a few");
 
-    opened.environment.transaction(() => {
-      opened.environment.put("searchState", searchStateKey, startedAnew(stateIn(opened)));
-    });
-    await agree(t, opened, "started anew");
-    t.ok(settle(opened, indexer) > 10);
-    t.strictSame(
-      stateIn(opened).segments.map(({ level }) => level),
-      [1],
-    );
-    await agree(t, opened, "made anew");
-  },
-);
+  opened.environment.transaction(() => {
+    opened.environment.put("searchState", searchStateKey, startedAnew(stateIn(opened)));
+  });
+  await agree(t, opened, "started anew");
+  t.ok(settle(opened, indexer) > 10);
+  t.strictSame(
+    stateIn(opened).segments.map(({ level }) => level),
+    [1],
+  );
+  await agree(t, opened, "made anew");
+});
 
-t.test(
-  "[architecture, Search] deleted, edited and renamed messages are filtered from results, and swept",
-  async (t) => {
-    const opened = await openNewRealm(t);
-    const indexer = indexerOf(opened);
-    const segment = limits.search_segment_messages;
-    await post(opened, 0, 2 * segment, (n) => `topic ${n}`);
-    settle(opened, indexer);
-    t.equal(stateIn(opened).topicsUpTo > segment, true, "many topics are indexed, too");
-    await agree(t, opened, "filed");
+t.test("deleted, edited and renamed messages are filtered from results, and swept", async (t) => {
+  const opened = await openNewRealm(t);
+  const indexer = indexerOf(opened);
+  const segment = limits.search_segment_messages;
+  await post(opened, 0, 2 * segment, (n) => `topic ${n}`);
+  settle(opened, indexer);
+  t.equal(stateIn(opened).topicsUpTo > segment, true, "many topics are indexed, too");
+  await agree(t, opened, "filed");
 
-    const { environment } = opened;
-    const conversation = (id: number) => environment.get("messages", id)?.conversationId ?? 0;
-    environment.transaction(() => {
-      for (let id = 10; id <= segment; id++) {
-        environment.remove("conversationMessages", [conversation(id), id]);
-        environment.remove("channelMessages", [1, id]);
-        environment.remove("messages", id);
-      }
-    });
-    await change(opened, 5, { content: "own7" });
-    await change(opened, 2, { topic: "own7 elder" });
-    const again = opened.crash(t);
-    await agree(t, again, "changed");
-    t.strictSame(
-      await found(again, [["search", "own7"]]),
-      [8, 5, 2],
-      "by its content, its new content and its topic's new name",
-    );
-    const sweeper = indexerOf(again);
-    settle(again, sweeper);
-    t.strictSame(
-      again.environment.keys("searchPending", { limit: 9 }),
-      [[searchPendingKinds.message, 5]],
-      "few edits wait",
-    );
-    await agree(t, again, "renamed topics filed");
+  const { environment } = opened;
+  const conversation = (id: number) => environment.get("messages", id)?.conversationId ?? 0;
+  environment.transaction(() => {
+    for (let id = 10; id <= segment; id++) {
+      environment.remove("conversationMessages", [conversation(id), id]);
+      environment.remove("channelMessages", [1, id]);
+      environment.remove("messages", id);
+    }
+  });
+  await change(opened, 5, { content: "own7" });
+  await change(opened, 2, { topic: "own7 elder" });
+  const again = opened.crash(t);
+  await agree(t, again, "changed");
+  t.strictSame(
+    await found(again, [["search", "own7"]]),
+    [8, 5, 2],
+    "by its content, its new content and its topic's new name",
+  );
+  const sweeper = indexerOf(again);
+  settle(again, sweeper);
+  t.strictSame(
+    again.environment.keys("searchPending", { limit: 9 }),
+    [[searchPendingKinds.message, 5]],
+    "few edits wait",
+  );
+  await agree(t, again, "renamed topics filed");
 
-    again.clock.advance(60 * 60 * 1000);
-    t.ok(settle(again, sweeper) > 0, "an hour later, deleted messages are swept");
-    const stale = again.environment
-      .rows("searchPostings", { limit: 1e6 })
-      .filter(({ key }) => key[1].startsWith("own1"));
-    t.ok(stale.length < segment, "the postings of deleted messages are removed");
-    await agree(t, again, "swept");
-    again.clock.advance(60 * 60 * 1000);
-    t.equal(settle(again, sweeper), 0, "once");
-  },
-);
+  again.clock.advance(60 * 60 * 1000);
+  t.ok(settle(again, sweeper) > 0, "an hour later, deleted messages are swept");
+  const stale = again.environment.rows("searchPostings", { limit: 1e6 }).filter(({ key }) => key[1].startsWith("own1"));
+  t.ok(stale.length < segment, "the postings of deleted messages are removed");
+  await agree(t, again, "swept");
+  again.clock.advance(60 * 60 * 1000);
+  t.equal(settle(again, sweeper), 0, "once");
+});
 
-t.test("[architecture, Search] edited messages are indexed again when there are many", async (t) => {
+t.test("edited messages are indexed again when there are many", async (t) => {
   const opened = await openNewRealm(t);
   const indexer = indexerOf(opened);
   const segment = limits.search_segment_messages;
@@ -249,7 +241,7 @@ t.test("[architecture, Search] edited messages are indexed again when there are 
   await agree(t, opened, "filed again");
 });
 
-t.test("[architecture, Search] indexing runs by itself when no user posts, and stops with its realm", async (t) => {
+t.test("indexing runs by itself when no user posts, and stops with its realm", async (t) => {
   const opened = await openNewRealm(t);
   indexerOf(opened);
   await post(opened, 0, limits.search_segment_messages);

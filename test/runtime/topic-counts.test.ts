@@ -29,7 +29,7 @@ function counted(first: number) {
   };
 }
 
-t.test("[architecture] policies of a user are counted once, however many follow", (t) => {
+t.test("policies of a user are counted once, however many follow", (t) => {
   const user = counted(max - 1000);
   t.equal(user.hasRoom(), true);
   for (let index = 0; index < 999; index++) {

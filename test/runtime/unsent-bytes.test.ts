@@ -62,7 +62,7 @@ t.test("[S3] a first response may exceed the user's share, but not the total", (
 });
 
 t.test(
-  "[S3] [E3] unsent_bytes_max, unsent_kept_ms_min: connections past their minimum time are closed to make room, oldest first",
+  "[S3, E3] unsent_bytes_max, unsent_kept_ms_min: connections past their minimum time are closed to make room, oldest first",
   (t) => {
     const { unsent, evicted, wait, evict } = opened();
     const names = ["a", "b", "c", "d"];

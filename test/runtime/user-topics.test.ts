@@ -35,7 +35,7 @@ async function move(where: TestServer, from: [number, string], to: [number, stri
   await dispatcher.idle();
 }
 
-t.test("[public API, update-message] policies follow a topic that is renamed", async (t) => {
+t.test("policies follow a topic that is renamed", async (t) => {
   const people = await Promise.all([newUser(), newUser(), newUser(), newUser()]);
   const [follows, mutes, expects, none0] = people as [Client, Client, Client, Client];
   await set(follows, open, "before", followed);
@@ -72,7 +72,7 @@ t.test("[public API, update-message] policies follow a topic that is renamed", a
   t.strictSame(await topicsOf(none0), []);
 });
 
-t.test("[public API, update-message] when two topics merge, the more visible policy wins", async (t) => {
+t.test("when two topics merge, the more visible policy wins", async (t) => {
   const table: [number, number, number][] = [];
   for (const one of [none, muted, unmuted, followed]) {
     for (const other of [none, muted, unmuted, followed]) {
@@ -92,7 +92,7 @@ t.test("[public API, update-message] when two topics merge, the more visible pol
   }
 });
 
-t.test("[public API, update-message] another spelling of the same topic keeps its policies", async (t) => {
+t.test("another spelling of the same topic keeps its policies", async (t) => {
   const person = await newUser();
   await set(person, open, "quiet", muted);
   const follower = await Follower.of(person, { event_types: ["user_topic", "muted_topics", "message"] });
@@ -126,7 +126,7 @@ t.test(
   },
 );
 
-t.test("[architecture] a move that affects more users than one command takes continues by itself", async (t) => {
+t.test("a move that affects more users than one command takes continues by itself", async (t) => {
   const own = await startTestServer(t);
   const id = await createChannel(own.owner, "busy", []);
   const perCommand = limits.user_topics_per_command_max;

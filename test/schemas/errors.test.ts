@@ -50,32 +50,29 @@ t.test("[D1] every code has its status, 400 except for those that D1 names, and 
   t.end();
 });
 
-t.test(
-  "[schemas/errors] only `refuse` creates rejections; every code has one, and every rejection an existing code",
-  (t) => {
-    const built = new Set(refusals.map(([, { code }]) => code));
-    t.strictSame([...built].sort(), [...codes].sort());
-    for (const [name, refusal] of refusals) {
-      t.equal(refusal.kind, "refused", name);
-      t.ok(refusal.msg.length > 0, `${name} has a message`);
-      const body = errorBody(refusal);
-      t.match(body, { result: "error", code: refusal.code, msg: refusal.msg });
-      t.notOk(Object.hasOwn(body, "kind"));
-    }
-    const makers = sources.filter(({ path, text }) => {
-      return /^(?:domain|actors|src)\//.test(path) && /kind: "refused",? code:|kind: "refused" as const/.test(text);
-    });
-    t.strictSame(
-      makers.map(({ path }) => path),
-      [],
-      "no other file creates one",
-    );
-    t.end();
-  },
-);
+t.test("only `refuse` creates rejections; every code has one, and every rejection an existing code", (t) => {
+  const built = new Set(refusals.map(([, { code }]) => code));
+  t.strictSame([...built].sort(), [...codes].sort());
+  for (const [name, refusal] of refusals) {
+    t.equal(refusal.kind, "refused", name);
+    t.ok(refusal.msg.length > 0, `${name} has a message`);
+    const body = errorBody(refusal);
+    t.match(body, { result: "error", code: refusal.code, msg: refusal.msg });
+    t.notOk(Object.hasOwn(body, "kind"));
+  }
+  const makers = sources.filter(({ path, text }) => {
+    return /^(?:actors|src)\//.test(path) && /kind: "refused",? code:|kind: "refused" as const/.test(text);
+  });
+  t.strictSame(
+    makers.map(({ path }) => path),
+    [],
+    "no other file creates one",
+  );
+  t.end();
+});
 
-t.test("[schemas/errors] every rejection is in use", (t) => {
-  const server = sources.filter(({ path }) => /^(?:domain|actors|src)\//.test(path));
+t.test("every rejection is in use", (t) => {
+  const server = sources.filter(({ path }) => /^(?:actors|src)\//.test(path));
   for (const [name] of refusals) {
     t.ok(
       server.some(({ text }) => new RegExp(`\\brefuse\\.${name}\\b`).test(text)),
@@ -85,7 +82,7 @@ t.test("[schemas/errors] every rejection is in use", (t) => {
   t.end();
 });
 
-t.test("[architecture] every error code is expected by a test", (t) => {
+t.test("every error code is expected by a test", (t) => {
   const tests = sources.filter(
     ({ path }) => /^test\/.*\.test\.ts$/.test(path) && path !== "test/schemas/errors.test.ts",
   );
@@ -96,7 +93,7 @@ t.test("[architecture] every error code is expected by a test", (t) => {
   t.end();
 });
 
-t.test("[schemas/endpoint] every endpoint declares existing codes, each once, and none of the common ones", (t) => {
+t.test("every endpoint declares existing codes, each once, and none of the common ones", (t) => {
   for (const { operationId, errors, authentication } of endpoints) {
     for (const code of errors) {
       t.ok(Object.hasOwn(errorCodes, code), `${operationId}: ${code}`);
@@ -110,7 +107,7 @@ t.test("[schemas/endpoint] every endpoint declares existing codes, each once, an
   t.end();
 });
 
-t.test("[schemas/endpoint] every code belongs to an endpoint, to all endpoints, or to the routing before them", (t) => {
+t.test("every code belongs to an endpoint, to all endpoints, or to the routing before them", (t) => {
   // Returned before an endpoint is found.
   const transports: readonly ErrorCode[] = ["NOT_FOUND", "METHOD_NOT_ALLOWED", "CSRF_FAILED"];
   const declared = new Set<ErrorCode>([...commonErrors, ...transports, ...endpoints.flatMap(({ errors }) => errors)]);
@@ -127,7 +124,7 @@ function shapeOf(path: string, params: Endpoint["params"]): string {
   return path.replaceAll(/\{(\w+)/g, (_all, name: string) => `{${kindOf(name)}`);
 }
 
-t.test("[schemas/endpoint] operation ids are unique, and so are method and path", (t) => {
+t.test("operation ids are unique, and so are method and path", (t) => {
   t.equal(new Set(endpoints.map(({ operationId }) => operationId)).size, endpoints.length);
   t.equal(
     new Set(endpoints.map(({ method, path, params }) => `${method} ${shapeOf(path, params)}`)).size,

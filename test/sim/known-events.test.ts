@@ -14,7 +14,7 @@ const runsMax = Math.ceil(events / 200);
 
 const template = await Template.make(t);
 
-t.test("[E2] [web.md] events equal a fresh state over very many simulated events", async (t) => {
+t.test("[E2] events equal a fresh state over very many simulated events", async (t) => {
   const campaign = new Campaign(template);
   const firstSeed = seedOf(t);
   for (let run = 0; run < runsMax && campaign.totals.eventsCompared < events; run++) {

@@ -10,7 +10,7 @@ const steps = 200;
 const template = await Template.make(t);
 
 for (const [name, { breakage, breaks, mustReport }] of Object.entries(breakages)) {
-  t.test(`[positive control] the simulation detects ${name}`, async (t) => {
+  t.test(`positive control: the simulation detects ${name}`, async (t) => {
     const campaign = new Campaign(template);
     for (let seed = 1; seed <= runs_max; seed++) {
       const { problem, step } = await campaign.run(seed, steps, breakage);

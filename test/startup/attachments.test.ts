@@ -9,7 +9,7 @@ import { attachmentsOf, fetchFile, linkTo, uploaded } from "../support/attachmen
 import { createChannel, realmOf } from "../support/conversation.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
-t.test("[M3, architecture Files] after a crash, files that no row claims are swept, claimed ones stay", async (t) => {
+t.test("[M3] after a crash, files that no row claims are swept, claimed ones stay", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startTestServer(t, { dataDir });
   const { owner } = first;

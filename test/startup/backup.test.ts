@@ -31,7 +31,7 @@ async function filledServer(t: Test) {
   return { server, id };
 }
 
-t.test("[operations, Backup] a backup is verified years later, and a restore says what it revives", async (t) => {
+t.test("a backup is verified years later, and a restore says what it revives", async (t) => {
   const { server, id } = await filledServer(t);
   const folder = join(temporaryFolder(t), "backup");
   t.match(await runCli(t, server.dataDir, "backup", folder), {
@@ -73,7 +73,7 @@ t.test("[operations, Backup] a backup is verified years later, and a restore say
   t.notOk(existsSync(other));
 });
 
-t.test("[operations, Backup] a tar file, also through a pipe, is as good as a folder", async (t) => {
+t.test("a tar file, also through a pipe, is as good as a folder", async (t) => {
   const { server, id } = await filledServer(t);
   const { dataDir } = server;
   const folder = temporaryFolder(t);
@@ -98,33 +98,30 @@ t.test("[operations, Backup] a tar file, also through a pipe, is as good as a fo
   failed(t, await runCli(t, dataDir, "backup"), 64, /BACKUP_DIR/);
 });
 
-t.test(
-  "[operations, Backup] BACKUP_DIR keeps the newest backups, and its metric says when the last one was made",
-  async (t) => {
-    const { server } = await filledServer(t);
-    const backupDir = temporaryFolder(t);
-    for (const name of ["2020-01-01T00-00-00Z", "2020-01-02T00-00-00Z", "partial-2020-01-03T00-00-00Z", "mine"])
-      mkdirSync(join(backupDir, name));
-    const metric = async () =>
-      sampleIn((await askAdmin(server.dataDir, "/metrics")).body, "colloquy_backup_last_success_timestamp_seconds");
-    t.equal(await metric(), 0);
-    const lines: object[] = [];
-    const log = { info: (fields: object) => lines.push(fields), error: (fields: object) => lines.push(fields) };
-    const environment = { DATA_DIR: server.dataDir, BACKUP_DIR: backupDir, BACKUP_KEEP: "2" };
-    const before = Date.now() / 1000;
-    await runBackupProcess({ environment, log });
-    t.match(lines, [{ output: /^backup is at .*Z$/ }]);
-    const kept = readdirSync(backupDir);
-    t.match(kept, ["2020-01-02T00-00-00Z", /^20\d\d-/, "mine"], "without what was killed");
-    t.equal(kept.length, 3);
-    t.ok(((await metric()) ?? 0) >= before);
-    rmSync(backupDir, { recursive: true });
-    await runBackupProcess({ environment, log });
-    t.match(lines[1], { code: 73, why: /BACKUP_DIR=.* does not exist/ });
-  },
-);
+t.test("BACKUP_DIR keeps the newest backups, and its metric says when the last one was made", async (t) => {
+  const { server } = await filledServer(t);
+  const backupDir = temporaryFolder(t);
+  for (const name of ["2020-01-01T00-00-00Z", "2020-01-02T00-00-00Z", "partial-2020-01-03T00-00-00Z", "mine"])
+    mkdirSync(join(backupDir, name));
+  const metric = async () =>
+    sampleIn((await askAdmin(server.dataDir, "/metrics")).body, "colloquy_backup_last_success_timestamp_seconds");
+  t.equal(await metric(), 0);
+  const lines: object[] = [];
+  const log = { info: (fields: object) => lines.push(fields), error: (fields: object) => lines.push(fields) };
+  const environment = { DATA_DIR: server.dataDir, BACKUP_DIR: backupDir, BACKUP_KEEP: "2" };
+  const before = Date.now() / 1000;
+  await runBackupProcess({ environment, log });
+  t.match(lines, [{ output: /^backup is at .*Z$/ }]);
+  const kept = readdirSync(backupDir);
+  t.match(kept, ["2020-01-02T00-00-00Z", /^20\d\d-/, "mine"], "without what was killed");
+  t.equal(kept.length, 3);
+  t.ok(((await metric()) ?? 0) >= before);
+  rmSync(backupDir, { recursive: true });
+  await runBackupProcess({ environment, log });
+  t.match(lines[1], { code: 73, why: /BACKUP_DIR=.* does not exist/ });
+});
 
-t.test("[operations, Backup] a schedule makes one backup at each time, and skips those that it missed", async (t) => {
+t.test("a schedule makes one backup at each time, and skips those that it missed", async (t) => {
   const clock = new ManualClock(Date.UTC(2026, 0, 1));
   const runs: (() => void)[] = [];
   const schedule = new BackupSchedule({

@@ -14,7 +14,7 @@ function warningsOf(environment: Record<string, string>): readonly string[] {
   return blockedPortWarnings(config, `http://127.0.0.1:${config.port}`);
 }
 
-t.test("[start-up] the list of ports is the one of fetch", async (t) => {
+t.test("the list of ports is the one of fetch", async (t) => {
   const accepted: number[] = [];
   for (const port of blocked) {
     const cause = await fetch(`http://127.0.0.1:${port}/`, { redirect: "manual" }).then(
@@ -32,7 +32,7 @@ t.test("[start-up] the list of ports is the one of fetch", async (t) => {
   t.equal(blocked.length, 82);
 });
 
-t.test("[start-up] a port that browsers refuse gets one line, unless they come through a proxy", (t) => {
+t.test("a port that browsers refuse gets one line, unless they come through a proxy", (t) => {
   const refused = { PORT: "6666" };
   const [line = "", ...more] = warningsOf(refused);
   t.match(line, /^Browsers refuse to connect to port 6666, .*: choose another PORT\. .* curl and Python/);
@@ -45,7 +45,7 @@ t.test("[start-up] a port that browsers refuse gets one line, unless they come t
   t.end();
 });
 
-t.test("[start-up] the console has the warning, and listen refuses such an address", async (t) => {
+t.test("the console has the warning, and listen refuses such an address", async (t) => {
   const dataDir = join(temporaryFolder(t), "data");
   const { program, owner } = await startProgram(t, dataDir, { SITE_URL: "http://chat.example.org:6697" });
   await program.printed(/^Browsers refuse to connect to port 6697, so nobody can open the page: .*$/m);

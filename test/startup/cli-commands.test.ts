@@ -11,7 +11,7 @@ function leavesOf(program: Command, path = ""): { readonly path: string; readonl
   });
 }
 
-t.test("[operations, The command line] every command has --json, and a description", (t) => {
+t.test("every command has --json, and a description", (t) => {
   const leaves = leavesOf(commandLine());
   t.ok(leaves.length > 30, `${leaves.length} commands`);
   for (const { path, command } of leaves) {

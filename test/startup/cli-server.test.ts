@@ -43,7 +43,7 @@ async function standIn(t: Teardown, dataDir: string, answer: (end: (text: string
   return close;
 }
 
-t.test("[operations, The command line] wrong use is one line, exit code 64, and nothing is changed", async (t) => {
+t.test("wrong use is one line, exit code 64, and nothing is changed", async (t) => {
   const dataDir = await stoppedFolder(t);
   const cases = [
     [["no-such-command"], /unknown command/],
@@ -63,7 +63,7 @@ t.test("[operations, The command line] wrong use is one line, exit code 64, and 
   t.strictSame(readdirSync(join(dataDir, "realms")), ["1"]);
 });
 
-t.test("[operations, The command line] files: unreadable ones, secrets, lines that are not JSON", async (t) => {
+t.test("files: unreadable ones, secrets, lines that are not JSON", async (t) => {
   const dataDir = await stoppedFolder(t);
   const folder = temporaryFolder(t);
   const file = (name: string, text: string) => {
@@ -92,7 +92,7 @@ t.test("[operations, The command line] files: unreadable ones, secrets, lines th
   t.match(await create(two, "--skip-existing"), { code: 0, stdout: "2 existed already\n" });
 });
 
-t.test("[operations, The command line] another process at the socket is named, and nothing is done", async (t) => {
+t.test("another process at the socket is named, and nothing is done", async (t) => {
   const dataDir = await stoppedFolder(t);
   const status = () => runCli(t, dataDir, "status");
   const cases = [
@@ -110,7 +110,7 @@ t.test("[operations, The command line] another process at the socket is named, a
   t.match(await status(), { code: 0, stdout: /the server is stopped/ });
 });
 
-t.test("[operations, The command line] commands at the same time wait for each other", async (t) => {
+t.test("commands at the same time wait for each other", async (t) => {
   const dataDir = await stoppedFolder(t);
   const names = ["ann", "bob", "cem"];
   // On a slow machine one may wait in vain, but not less than the bound: then it is run again.
@@ -133,15 +133,12 @@ t.test("[operations, The command line] commands at the same time wait for each o
   t.equal(users.length, 4);
 });
 
-t.test(
-  "[operations, The command line] a server without an admin listener is named, and keeps its folder",
-  async (t) => {
-    const dataDir = temporaryFolder(t);
-    const { program } = await startProgram(t, dataDir, { ADMIN_LISTEN: "none" });
-    const exited = await runCli(t, dataDir, "list-realms");
-    ended(t, exited, 75, new RegExp(`process ${program.pid} is running .* set ADMIN_LISTEN`), "none");
-  },
-);
+t.test("a server without an admin listener is named, and keeps its folder", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const { program } = await startProgram(t, dataDir, { ADMIN_LISTEN: "none" });
+  const exited = await runCli(t, dataDir, "list-realms");
+  ended(t, exited, 75, new RegExp(`process ${program.pid} is running .* set ADMIN_LISTEN`), "none");
+});
 
 /** Creates 40 organizations, and kills the server amid them. null: a slow test was too late, and all were made. */
 async function killAmidOrganizations(t: Test, dataDir: string, file: string) {

@@ -259,7 +259,7 @@ t.test("[M2] check reads everything, and finds an index that lost an entry", asy
   t.match(damaged.stdout, new RegExp(`realm 1: message ${id} is not in its channel`));
 });
 
-t.test("[architecture, Search] rebuild-search discards the index, and searches still find everything", async (t) => {
+t.test("rebuild-search discards the index, and searches still find everything", async (t) => {
   const server = await startTestServer(t);
   await server.owner.say("general", "t", "a needle");
   await server.stop();
@@ -288,7 +288,7 @@ t.test("[architecture, Search] rebuild-search discards the index, and searches s
   t.equal(await found(), 1);
 });
 
-t.test("[start-up] commands without a data folder report it and create none", async (t) => {
+t.test("commands without a data folder report it and create none", async (t) => {
   const dataDir = join(temporaryFolder(t), "data");
   isRefused(
     t,

@@ -74,7 +74,7 @@ t.test(
   },
 );
 
-t.test("[start-up] a damaged row needed by a start ends it with one line, and check names the row", async (t) => {
+t.test("a damaged row needed by a start ends it with one line, and check names the row", async (t) => {
   const { dataDir } = await filled(t);
   await damageRow(dataDir, "users", 2);
   const message = /data\.mdb is damaged: the row 2 of table users has a wrong checksum\. Stop the server, run/;
@@ -85,50 +85,44 @@ t.test("[start-up] a damaged row needed by a start ends it with one line, and ch
   t.equal(stderr, "colloquy: 1 problems\n");
 });
 
-t.test(
-  "[architecture, idea 1] a damaged organization answers 500, logged once, and does not affect the others",
-  async (t) => {
-    const { dataDir } = await filled(t);
-    t.equal((await runCli(t, dataDir, "create-realm", "sales", "--email", "eve@example.com")).code, 0);
-    truncateSync(join(dataDir, "realms", "2", "data.mdb"), 5 * 4096 + 100);
-    const { log, lines } = bugLog();
-    const { owner } = await startTestServer(t, { dataDir, log });
-    const sales = new HostClient(owner, "sales.example.org").anonymous();
-    for (let time = 0; time < 2; time++) {
-      const { status, body } = await sales.get("/server_settings");
-      t.match([status, body], [500, internalError]);
-      t.equal((await owner.get("/users/me")).status, 200);
-    }
-    t.equal(lines.length, 1, lines.join(""));
-    t.match(JSON.parse(lines[0] ?? "").msg, /realms\/2\/data\.mdb is damaged: .*the file was cut off/);
-  },
-);
+t.test("a damaged organization answers 500, logged once, and does not affect the others", async (t) => {
+  const { dataDir } = await filled(t);
+  t.equal((await runCli(t, dataDir, "create-realm", "sales", "--email", "eve@example.com")).code, 0);
+  truncateSync(join(dataDir, "realms", "2", "data.mdb"), 5 * 4096 + 100);
+  const { log, lines } = bugLog();
+  const { owner } = await startTestServer(t, { dataDir, log });
+  const sales = new HostClient(owner, "sales.example.org").anonymous();
+  for (let time = 0; time < 2; time++) {
+    const { status, body } = await sales.get("/server_settings");
+    t.match([status, body], [500, internalError]);
+    t.equal((await owner.get("/users/me")).status, 200);
+  }
+  t.equal(lines.length, 1, lines.join(""));
+  t.match(JSON.parse(lines[0] ?? "").msg, /realms\/2\/data\.mdb is damaged: .*the file was cut off/);
+});
 
-t.test(
-  "[architecture, Files] check finds an uploaded file whose content changed, and a backup reports it",
-  async (t) => {
-    const { dataDir, file } = await filled(t);
-    const path = join(dataDir, "realms", "1", "files", uploadName(file));
-    t.equal(readFileSync(path, "utf8"), "the menu");
-    t.equal((await runCli(t, dataDir, "check")).stdout, "no problems\n");
-    for (const content of ["the menv", "the men"]) {
-      writeFileSync(path, content);
-      const { code, stdout } = await runCli(t, dataDir, "check");
-      t.strictSame([code, stdout], [1, `realm 1: attachment 1: the file ${uploadName(file)} is damaged\n`]);
-    }
-    const copy = join(temporaryFolder(t), "copy");
-    const made = await runCli(t, dataDir, "backup", copy);
-    t.equal(made.code, 1);
-    t.match(made.stderr, /^colloquy: 1 problems in \S+: keep an older backup\n$/);
+t.test("check finds an uploaded file whose content changed, and a backup reports it", async (t) => {
+  const { dataDir, file } = await filled(t);
+  const path = join(dataDir, "realms", "1", "files", uploadName(file));
+  t.equal(readFileSync(path, "utf8"), "the menu");
+  t.equal((await runCli(t, dataDir, "check")).stdout, "no problems\n");
+  for (const content of ["the menv", "the men"]) {
+    writeFileSync(path, content);
+    const { code, stdout } = await runCli(t, dataDir, "check");
+    t.strictSame([code, stdout], [1, `realm 1: attachment 1: the file ${uploadName(file)} is damaged\n`]);
+  }
+  const copy = join(temporaryFolder(t), "copy");
+  const made = await runCli(t, dataDir, "backup", copy);
+  t.equal(made.code, 1);
+  t.match(made.stderr, /^colloquy: 1 problems in \S+: keep an older backup\n$/);
 
-    const environment = openEnvironment(join(dataDir, "realms", "1"));
-    const row = environment.get("attachments", 1);
-    environment.transaction(() => {
-      if (row !== undefined) environment.put("attachments", 1, { ...row, sha256: null });
-    });
-    await environment.close();
-    t.equal((await runCli(t, dataDir, "check")).code, 1, "for an older upload only the size is known");
-    writeFileSync(path, "the menu");
-    t.equal((await runCli(t, dataDir, "check")).stdout, "no problems\n");
-  },
-);
+  const environment = openEnvironment(join(dataDir, "realms", "1"));
+  const row = environment.get("attachments", 1);
+  environment.transaction(() => {
+    if (row !== undefined) environment.put("attachments", 1, { ...row, sha256: null });
+  });
+  await environment.close();
+  t.equal((await runCli(t, dataDir, "check")).code, 1, "for an older upload only the size is known");
+  writeFileSync(path, "the menu");
+  t.equal((await runCli(t, dataDir, "check")).stdout, "no problems\n");
+});

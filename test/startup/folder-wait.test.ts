@@ -35,7 +35,7 @@ function waiting(dataDir: string, seconds: number, hasStopped = () => false) {
   return { opened, said, clock, look };
 }
 
-t.test("[operations, Upgrade without a pause] a start waits, and opens the folder once it is released", async (t) => {
+t.test("a start waits, and opens the folder once it is released", async (t) => {
   const { dataDir, lock } = lockedFolder(t);
   const { opened, said, look } = waiting(dataDir, 60);
   for (let count = 0; count < 5; count++) await look();
@@ -49,7 +49,7 @@ t.test("[operations, Upgrade without a pause] a start waits, and opens the folde
   await root.close();
 });
 
-t.test("[operations, Upgrade without a pause] a start that waited in vain names who has the folder", async (t) => {
+t.test("a start that waited in vain names who has the folder", async (t) => {
   const { dataDir } = lockedFolder(t);
   const now = waiting(dataDir, 0);
   await t.rejects(now.opened, new DataFolderInUse(`process ${process.pid} is running on this data folder`));
@@ -60,7 +60,7 @@ t.test("[operations, Upgrade without a pause] a start that waited in vain names 
   t.strictSame(readdirSync(dataDir), ["lock"]);
 });
 
-t.test("[operations, Upgrade without a pause] a start that is stopped while it waits opens nothing", async (t) => {
+t.test("a start that is stopped while it waits opens nothing", async (t) => {
   const { dataDir } = lockedFolder(t);
   let hasStopped = false;
   const { opened, look } = waiting(dataDir, 60, () => hasStopped);
@@ -70,7 +70,7 @@ t.test("[operations, Upgrade without a pause] a start that is stopped while it w
   await t.rejects(opened, StoppedWaiting);
 });
 
-t.test("[operations, Upgrade without a pause] SIGTERM ends a process that waits", async (t) => {
+t.test("SIGTERM ends a process that waits", async (t) => {
   const { dataDir } = lockedFolder(t);
   mkdirSync(join(dataDir, "outbox"));
   const program = new Program(t, process.execPath, ["colloquy.mjs"], {

@@ -53,7 +53,7 @@ const tooNew = `has version ${newer}, this program knows ${storeVersion}: use th
 const fromBefore = "was written before the first release, and no release reads it: start anew";
 
 t.test(
-  "[start-up] data of a newer program, and data from before the first release, is rejected with one line and exit code 78",
+  "data of a newer program, and data from before the first release, is rejected with one line and exit code 78",
   async (t) => {
     const dataDir = await stoppedServer(t);
     const isUntouched = async (part: string, reason: string) => {
@@ -85,7 +85,7 @@ t.test(
   },
 );
 
-t.test("[operations, Backup] a backup from before the first release is neither verified nor restored", async (t) => {
+t.test("a backup from before the first release is neither verified nor restored", async (t) => {
   const dataDir = await stoppedServer(t);
   const backup = join(temporaryFolder(t), "backup");
   t.equal((await runCli(t, dataDir, "backup", backup)).code, 0);
@@ -104,7 +104,7 @@ t.test("[operations, Backup] a backup from before the first release is neither v
   }
 });
 
-t.test("[architecture, Encoding] a mark of this program or an older release is known, and no other", (t) => {
+t.test("a mark of this program or an older release is known, and no other", (t) => {
   requireMark("it", formatMark);
   for (const mark of [1, 8, undefined, null, "", "colloquy-0", "colloquy-x"]) {
     t.throws(() => requireMark("it", mark), { name: "UnknownFormat", message: `it ${fromBefore}` });
@@ -128,7 +128,7 @@ t.test("[M2] the steps from an older version run in one transaction, which a fai
   t.equal(environment.get("meta", "format")?.value, 3);
 });
 
-t.test("[architecture, Encoding] a row is upgraded from the version that wrote it", (t) => {
+t.test("a row is upgraded from the version that wrote it", (t) => {
   const steps = {
     1: (row: Record<string, unknown>) => ({ ...row, second: 2 }),
     2: (row: Record<string, unknown>) => ({ ...row, third: row["second"] }),

@@ -44,7 +44,7 @@ t.test("[E2] listen prints each event once, in order, across a restart, and ends
   t.equal(queuesOf(second), 0, "no queue is left");
 });
 
-t.test("[operations, The command line] SIGINT ends listen in order", async (t) => {
+t.test("SIGINT ends listen in order", async (t) => {
   const server = await startTestServer(t);
   const program = listening(t, server.dataDir, "--json");
   await untilListening(server);
@@ -54,7 +54,7 @@ t.test("[operations, The command line] SIGINT ends listen in order", async (t) =
   t.equal(queuesOf(server), 0, "no queue is left");
 });
 
-t.test("[operations, The command line] listen says in one line why it cannot", async (t) => {
+t.test("listen says in one line why it cannot", async (t) => {
   const server = await startTestServer(t);
   const wrong = join(temporaryFolder(t), "zuliprc");
   const port = await freePort();

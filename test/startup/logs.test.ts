@@ -64,7 +64,7 @@ t.test("[S2] the access log has the pattern of a path, and neither keys, queries
   for (const secret of secrets) t.notOk(text.includes(secret), secret);
 });
 
-t.test("[operations, Logs] ACCESS_LOG_ADDRESSES decides how much of an address is logged", async (t) => {
+t.test("ACCESS_LOG_ADDRESSES decides how much of an address is logged", async (t) => {
   const cases = [
     ["full", "203.0.113.7", "203.0.113.7"],
     ["network", "203.0.113.7", "203.0.113.0/24"],
@@ -132,7 +132,7 @@ t.test(
   },
 );
 
-t.test("[operations, Logs] a client that leaves before its answer is logged as such", async (t) => {
+t.test("a client that leaves before its answer is logged as such", async (t) => {
   const { server, requests } = await startLogged(t, { ACCESS_LOG: "true" });
   const { queue_id, last_event_id } = await server.owner.register({ event_types: ["message"] });
   const raw = new RawConnection(server.url);
@@ -148,7 +148,7 @@ t.test("[operations, Logs] a client that leaves before its answer is logged as s
   t.match(left(), { method: "GET", bytes: 0, isAborted: true, status: undefined });
 });
 
-t.test("[operations, Logs] start and stop are logged with version and settings, and without secrets", async (t) => {
+t.test("start and stop are logged with version and settings, and without secrets", async (t) => {
   const file = join(temporaryFolder(t), "log");
   const { program, url, owner } = await startProgram(t, join(temporaryFolder(t), "data"), {
     LOG_LEVEL: "info",
@@ -177,21 +177,18 @@ t.test("[operations, Logs] start and stop are logged with version and settings, 
   }
 });
 
-t.test(
-  "[operations, Logs] SIGHUP during the start ends nothing: the log file is opened again, then the certificate",
-  async (t) => {
-    const folder = temporaryFolder(t);
-    const file = join(folder, "log");
-    const environment = { PORT: "0", DATA_DIR: join(folder, "data"), LOG_LEVEL: "info", LOG_FILE: file };
-    const program = new Program(t, process.execPath, ["colloquy.mjs"], environment);
-    // Each turn of the loop: the start takes only some of them.
-    while (!existsSync(file)) await setImmediate();
-    process.kill(program.pid, "SIGHUP");
-    await program.printed(/is at (\S+)\n/);
-    while (!existsWith(file, /SIGHUP: there is no certificate/)) await setImmediate();
-    t.equal((await program.end("SIGTERM")).code, 0);
-  },
-);
+t.test("SIGHUP during the start ends nothing: the log file is opened again, then the certificate", async (t) => {
+  const folder = temporaryFolder(t);
+  const file = join(folder, "log");
+  const environment = { PORT: "0", DATA_DIR: join(folder, "data"), LOG_LEVEL: "info", LOG_FILE: file };
+  const program = new Program(t, process.execPath, ["colloquy.mjs"], environment);
+  // Each turn of the loop: the start takes only some of them.
+  while (!existsSync(file)) await setImmediate();
+  process.kill(program.pid, "SIGHUP");
+  await program.printed(/is at (\S+)\n/);
+  while (!existsWith(file, /SIGHUP: there is no certificate/)) await setImmediate();
+  t.equal((await program.end("SIGTERM")).code, 0);
+});
 
 function existsWith(file: string, pattern: RegExp): boolean {
   try {
@@ -201,13 +198,13 @@ function existsWith(file: string, pattern: RegExp): boolean {
   }
 }
 
-t.test("[operations, Start, stop, exit codes] a LOG_FILE that cannot be opened ends the start with 78", async (t) => {
+t.test("a LOG_FILE that cannot be opened ends the start with 78", async (t) => {
   const dataDir = join(temporaryFolder(t), "data");
   const started = startProgram(t, dataDir, { LOG_FILE: "/no/such/folder/log" });
   await t.rejects(started, /LOG_FILE="\/no\/such\/folder\/log" cannot be used: it cannot be opened \(ENOENT\)/);
 });
 
-t.test("[operations, Logs] SLOW_TURN_MS: a turn at the bound is logged with its last command", (t) => {
+t.test("SLOW_TURN_MS: a turn at the bound is logged with its last command", (t) => {
   const lines: string[] = [];
   const watch = new TurnWatch(new Histogram(), 500);
   const last = { to: { actor: "realm" }, type: "channels.move" } as unknown as Parameters<TurnWatch["ended"]>[1];
@@ -220,7 +217,7 @@ t.test("[operations, Logs] SLOW_TURN_MS: a turn at the bound is logged with its 
   t.end();
 });
 
-t.test("[operations, Logs] a pretty line shows errors with their stack, and no control characters", (t) => {
+t.test("a pretty line shows errors with their stack, and no control characters", (t) => {
   const line = { level: 50, time: 0, where: "a b\u001b[2J", msg: "it\nthrew", err: { stack: "Error: x\n    at y" } };
   t.equal(
     prettyLine(`${JSON.stringify(line)}\n`),

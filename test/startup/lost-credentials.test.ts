@@ -6,7 +6,7 @@ import { Client } from "../support/client.ts";
 import { Program, runCli } from "../support/process.ts";
 import { readZuliprc, startTestServer, temporaryFolder } from "../support/server.ts";
 
-t.test("[start-up] a start reports a zuliprc whose key was replaced, and new-key writes a new one", async (t) => {
+t.test("a start reports a zuliprc whose key was replaced, and new-key writes a new one", async (t) => {
   const { owner, running, dataDir, stop } = await startTestServer(t);
   t.equal(running.isZuliprcGood, true);
   const { api_key: lost } = (await owner.post("/users/me/api_key/regenerate")).body;
@@ -32,7 +32,7 @@ t.test("[start-up] a start reports a zuliprc whose key was replaced, and new-key
   t.equal((await new Client(again.url, { email, key: lost, userId: 2 }).get("/users/me")).status, 401);
 });
 
-t.test("[start-up] set-password sets a password that can log in; unknown accounts and bots are rejected", async (t) => {
+t.test("set-password sets a password that can log in; unknown accounts and bots are rejected", async (t) => {
   const { owner, dataDir, stop } = await startTestServer(t);
   const bot = (await owner.post("/bots", { full_name: "Bot", short_name: "bot" })).body;
   const { email } = (await owner.get(`/users/${bot.user_id}`)).body.user;
@@ -79,7 +79,7 @@ t.test(
   },
 );
 
-t.test("[start-up] a start reports a zuliprc that is missing or has no credentials", async (t) => {
+t.test("a start reports a zuliprc that is missing or has no credentials", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startTestServer(t, { dataDir });
   await first.stop();
@@ -88,38 +88,35 @@ t.test("[start-up] a start reports a zuliprc that is missing or has no credentia
   t.equal(second.running.isZuliprcGood, false);
 });
 
-t.test(
-  "[command line] new-key keeps another account's credentials in zuliprc, and replaces a damaged file",
-  async (t) => {
-    const { owner, person, dataDir } = await startTestServer(t);
-    const ann = await person("Ann");
-    const file = join(dataDir, "zuliprc");
-    const before = readZuliprc(file);
-    const email = ann.account?.email ?? "";
-    const refused = await runCli(t, dataDir, "new-key", email);
-    t.strictSame([refused.code, refused.stdout], [1, ""]);
-    t.match(refused.stderr, /the key of owner@localhost would be lost in that file, and nothing was changed/);
-    t.strictSame(readZuliprc(file), before);
-    t.strictSame([(await owner.get("/users/me")).status, (await ann.get("/users/me")).status], [200, 200]);
+t.test("new-key keeps another account's credentials in zuliprc, and replaces a damaged file", async (t) => {
+  const { owner, person, dataDir } = await startTestServer(t);
+  const ann = await person("Ann");
+  const file = join(dataDir, "zuliprc");
+  const before = readZuliprc(file);
+  const email = ann.account?.email ?? "";
+  const refused = await runCli(t, dataDir, "new-key", email);
+  t.strictSame([refused.code, refused.stdout], [1, ""]);
+  t.match(refused.stderr, /the key of owner@localhost would be lost in that file, and nothing was changed/);
+  t.strictSame(readZuliprc(file), before);
+  t.strictSame([(await owner.get("/users/me")).status, (await ann.get("/users/me")).status], [200, 200]);
 
-    const another = join(dataDir, "zuliprc-of-ann");
-    t.equal((await runCli(t, dataDir, "new-key", email, "--zuliprc", another)).code, 0);
-    t.equal(readZuliprc(another).email, email);
-    t.equal((await ann.get("/users/me")).status, 401, "the earlier key is revoked");
-    t.strictSame(readZuliprc(file), before);
+  const another = join(dataDir, "zuliprc-of-ann");
+  t.equal((await runCli(t, dataDir, "new-key", email, "--zuliprc", another)).code, 0);
+  t.equal(readZuliprc(another).email, email);
+  t.equal((await ann.get("/users/me")).status, 401, "the earlier key is revoked");
+  t.strictSame(readZuliprc(file), before);
 
-    writeFileSync(file, "[api]\n");
-    const damaged = await runCli(t, dataDir, "new-key", "owner@localhost");
-    t.strictSame([damaged.code, damaged.stderr], [0, ""]);
-    t.equal(readZuliprc(file).email, "owner@localhost");
-    const other = join(dataDir, "no-zuliprc");
-    writeFileSync(other, "something else");
-    t.match(await runCli(t, dataDir, "new-key", email, "--zuliprc", other), { code: 1, stderr: /lacks email/ });
-    t.equal(readFileSync(other, "utf8"), "something else");
-  },
-);
+  writeFileSync(file, "[api]\n");
+  const damaged = await runCli(t, dataDir, "new-key", "owner@localhost");
+  t.strictSame([damaged.code, damaged.stderr], [0, ""]);
+  t.equal(readZuliprc(file).email, "owner@localhost");
+  const other = join(dataDir, "no-zuliprc");
+  writeFileSync(other, "something else");
+  t.match(await runCli(t, dataDir, "new-key", email, "--zuliprc", other), { code: 1, stderr: /lacks email/ });
+  t.equal(readFileSync(other, "utf8"), "something else");
+});
 
-t.test("[command line] after the owner's address was changed, new-key writes the new one into zuliprc", async (t) => {
+t.test("after the owner's address was changed, new-key writes the new one into zuliprc", async (t) => {
   const { owner, dataDir } = await startTestServer(t);
   t.equal((await runCli(t, dataDir, "grant-can-change-user-emails", "owner@localhost")).code, 0);
   t.equal((await owner.patch("/users/2", { new_email: "eve@example.com" })).status, 200);

@@ -214,7 +214,7 @@ t.test("[M1] another organization without its data is not recreated, and the fir
   t.notOk(existsSync(store));
 });
 
-t.test("[start-up] files that are no trace of an organization do not prevent creating one", async (t) => {
+t.test("files that are no trace of an organization do not prevent creating one", async (t) => {
   const dataDir = temporaryFolder(t);
   for (const folder of ["lost+found", "realms/1", "realms/founding-0123456789ab", "root", "outbox"]) {
     mkdirSync(join(dataDir, folder), { recursive: true });

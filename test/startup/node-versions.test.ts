@@ -37,14 +37,14 @@ async function startsAndStops(t: Test, node: string, transport: RegExp): Promise
   t.strictSame({ code, signal, socket: (await socket.closed).code }, { code: 0, signal: null, socket: 1001 });
 }
 
-t.test("[start-up] Node of the tests: start, zuliprc, a message, its event over WebSocket, a clean stop", async (t) => {
+t.test("Node of the tests: start, zuliprc, a message, its event over WebSocket, a clean stop", async (t) => {
   await startsAndStops(t, process.execPath, /"transport (?:native|node): /);
 });
 
 for (const [version, transport] of Object.entries(versions)) {
   const node = join(checkout, ".node-versions", version, "package/bin/node");
   const skip = existsSync(node) ? false : `Node ${version} is not in .node-versions/`;
-  t.test(`[start-up] Node ${version}: the same, with the ${transport} transport`, { skip }, async (t) => {
+  t.test(`Node ${version}: the same, with the ${transport} transport`, { skip }, async (t) => {
     await startsAndStops(t, node, new RegExp(`"transport ${transport}: `));
   });
 }

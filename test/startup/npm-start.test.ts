@@ -6,7 +6,7 @@ import t from "tap";
 import { Program } from "../support/process.ts";
 import { temporaryFolder } from "../support/server.ts";
 
-t.test("[start-up] SIGTERM to `npm start` stops the server, and so does the end of npm", async (t) => {
+t.test("SIGTERM to `npm start` stops the server, and so does the end of npm", async (t) => {
   if (spawnSync("npm", ["--version"]).status !== 0) {
     t.pass("npm is not there", { skip: "npm is not installed" });
     return;

@@ -46,22 +46,19 @@ t.test(
   },
 );
 
-t.test(
-  "[architecture, Files] after a kill during uploads, the next start has exactly the files that its rows claim",
-  async (t) => {
-    const dataDir = temporaryFolder(t);
-    const first = await startProgram(t, dataDir);
-    t.equal((await upload(first.owner, avatar, png)).status, 200);
-    const inFlight = Array.from({ length: 3 }, () => upload(first.owner, avatar, png).catch(() => null));
-    await first.owner.get("/users/me");
-    await first.program.end("SIGKILL");
-    await Promise.all(inFlight);
-    const second = await startProgram(t, dataDir);
-    const { avatar_url: address } = (await second.owner.get("/users/me")).body;
-    t.equal((await fetchPage(second.url, address)).status, 200);
-    t.equal((await second.program.end("SIGTERM")).code, 0, "a stop waits until files without a row are removed");
-    const [, name = ""] = /\/([0-9a-f]{32})\.png/.exec(address) ?? [];
-    const files = readdirSync(join(dataDir, "realms", "1", "files", "avatars")).sort();
-    t.strictSame(files, [`${name}-medium.png`, `${name}.png`]);
-  },
-);
+t.test("after a kill during uploads, the next start has exactly the files that its rows claim", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const first = await startProgram(t, dataDir);
+  t.equal((await upload(first.owner, avatar, png)).status, 200);
+  const inFlight = Array.from({ length: 3 }, () => upload(first.owner, avatar, png).catch(() => null));
+  await first.owner.get("/users/me");
+  await first.program.end("SIGKILL");
+  await Promise.all(inFlight);
+  const second = await startProgram(t, dataDir);
+  const { avatar_url: address } = (await second.owner.get("/users/me")).body;
+  t.equal((await fetchPage(second.url, address)).status, 200);
+  t.equal((await second.program.end("SIGTERM")).code, 0, "a stop waits until files without a row are removed");
+  const [, name = ""] = /\/([0-9a-f]{32})\.png/.exec(address) ?? [];
+  const files = readdirSync(join(dataDir, "realms", "1", "files", "avatars")).sort();
+  t.strictSame(files, [`${name}-medium.png`, `${name}.png`]);
+});

@@ -13,7 +13,7 @@ function obstacle(): string | null {
   return tried.status === 0 ? null : "script (util-linux) is not installed, or there are no pseudo terminals";
 }
 
-t.test("[operations, The command line] a progress bar is shown on a terminal, and nowhere else", async (t) => {
+t.test("a progress bar is shown on a terminal, and nowhere else", async (t) => {
   const reason = obstacle();
   if (reason !== null) {
     t.pass(`no terminal: ${reason}`, { skip: reason });

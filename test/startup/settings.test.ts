@@ -14,7 +14,7 @@ function fileWith(t: Test, text: string): string {
   return file;
 }
 
-t.test("[operations, Configuration] the environment takes precedence over the file, the file over defaults", (t) => {
+t.test("the environment takes precedence over the file, the file over defaults", (t) => {
   const file = fileWith(
     t,
     '# a comment\n\nPORT = 1234\nREALM_NAME="Two words # and no comment"\n  HOST=::1\nMAIL_FROM=\n',
@@ -36,7 +36,7 @@ const refused: readonly (readonly [text: string, why: RegExp])[] = [
   ["#".repeat(configFileBytesMax + 1), /it has more than 65536 bytes$/],
 ];
 
-t.test("[operations, Configuration] a file that is wrong gives one line without its values", (t) => {
+t.test("a file that is wrong gives one line without its values", (t) => {
   for (const [text, why] of refused) {
     const file = fileWith(t, text);
     try {
@@ -64,21 +64,18 @@ const wrongCalls: readonly (readonly [args: readonly string[], why: RegExp])[] =
   [["--config=/no/such/file"], missingFile],
 ];
 
-t.test(
-  "[operations, Start, stop, exit codes] a wrong option ends with 78 and one line, and changes nothing",
-  async (t) => {
-    for (const [args, why] of wrongCalls) {
-      const dataDir = join(temporaryFolder(t), "data");
-      const call = ["colloquy.mjs", ...args];
-      const { code, stdout, stderr } = await new Program(t, process.execPath, call, { DATA_DIR: dataDir }).exited;
-      t.strictSame({ code, stdout }, { code: 78, stdout: "" });
-      t.match(stderr, /^colloquy: [^\n]+\n$/);
-      t.match(stderr, why);
-    }
-  },
-);
+t.test("a wrong option ends with 78 and one line, and changes nothing", async (t) => {
+  for (const [args, why] of wrongCalls) {
+    const dataDir = join(temporaryFolder(t), "data");
+    const call = ["colloquy.mjs", ...args];
+    const { code, stdout, stderr } = await new Program(t, process.execPath, call, { DATA_DIR: dataDir }).exited;
+    t.strictSame({ code, stdout }, { code: 78, stdout: "" });
+    t.match(stderr, /^colloquy: [^\n]+\n$/);
+    t.match(stderr, why);
+  }
+});
 
-t.test("[operations, Configuration] --help and the documents list every setting with its default", (t) => {
+t.test("--help and the documents list every setting with its default", (t) => {
   const help = serveHelp();
   const page = readFileSync(join(checkout, "docs/operations.md"), "utf8");
   const rows = new Map(
@@ -95,7 +92,7 @@ t.test("[operations, Configuration] --help and the documents list every setting 
   t.end();
 });
 
-t.test("[operations, The command line] `colloquy` names the server and the version of the program", async (t) => {
+t.test("`colloquy` names the server and the version of the program", async (t) => {
   const run = (...args: readonly string[]) => new Program(t, process.execPath, ["colloquy.mjs", ...args], {}).exited;
   t.match(await run("--help"), { code: 0, stdout: /`colloquy serve` runs the server/ });
   const { version } = JSON.parse(readFileSync(join(checkout, "package.json"), "utf8")) as { version: string };

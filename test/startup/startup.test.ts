@@ -24,7 +24,7 @@ function newFolder(t: Test): string {
   return join(temporaryFolder(t), "data");
 }
 
-t.test("[start-up] an empty DATA_DIR gets a realm, its owner and a zuliprc, and the console says where", async (t) => {
+t.test("an empty DATA_DIR gets a realm, its owner and a zuliprc, and the console says where", async (t) => {
   // Special characters must not break the line that the user pastes.
   const dataDir = join(temporaryFolder(t), "it's my data");
   const port = await freePort();
@@ -82,7 +82,7 @@ t.test("[start-up] an empty DATA_DIR gets a realm, its owner and a zuliprc, and 
   t.equal((await program.end("SIGINT")).code, 0, "Ctrl-C works like SIGTERM");
 });
 
-t.test("[start-up] a second process on the same DATA_DIR is rejected, and the first one is unaffected", async (t) => {
+t.test("a second process on the same DATA_DIR is rejected, and the first one is unaffected", async (t) => {
   const dataDir = newFolder(t);
   const { owner, program } = await startProgram(t, dataDir);
   const me = await owner.get("/users/me");
@@ -104,47 +104,44 @@ t.test("[start-up] a second process on the same DATA_DIR is rejected, and the fi
   t.equal((await again.owner.get("/users/me")).status, 200);
 });
 
-t.test(
-  "[start-up] SIGTERM answers polls, closes sockets with 1001 and exits with 0; a restart has everything",
-  async (t) => {
-    const dataDir = newFolder(t);
-    const { owner, program, url } = await startProgram(t, dataDir);
-    const id = await owner.say("general", "keep", "this");
-    const queue = await owner.register({ event_types: ["message"], fetch_event_types: [] });
-    const polled = owner.get("/events", { queue_id: queue.queue_id, last_event_id: queue.last_event_id });
-    const socket = new Socket(url, { as: owner });
-    await socket.opened();
-    await socket.ask({ type: "register", event_types: ["message"], fetch_event_types: [] });
-    const idle = new RawConnection(url);
-    await idle.write("GET /api/v1/server_settings HTTP/1.1\r\nHost: x\r\n\r\n");
-    t.equal((await idle.answer())?.status, 200);
-    const halfSent = new RawConnection(url);
-    await halfSent.write("POST /api/v1/users HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nemail=");
+t.test("SIGTERM answers polls, closes sockets with 1001 and exits with 0; a restart has everything", async (t) => {
+  const dataDir = newFolder(t);
+  const { owner, program, url } = await startProgram(t, dataDir);
+  const id = await owner.say("general", "keep", "this");
+  const queue = await owner.register({ event_types: ["message"], fetch_event_types: [] });
+  const polled = owner.get("/events", { queue_id: queue.queue_id, last_event_id: queue.last_event_id });
+  const socket = new Socket(url, { as: owner });
+  await socket.opened();
+  await socket.ask({ type: "register", event_types: ["message"], fetch_event_types: [] });
+  const idle = new RawConnection(url);
+  await idle.write("GET /api/v1/server_settings HTTP/1.1\r\nHost: x\r\n\r\n");
+  t.equal((await idle.answer())?.status, 200);
+  const halfSent = new RawConnection(url);
+  await halfSent.write("POST /api/v1/users HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nemail=");
 
-    const { code, signal } = await program.end("SIGTERM");
-    t.strictSame({ code, signal }, { code: 0, signal: null });
-    t.equal((await socket.closed).code, 1001);
-    const { status, body } = await polled;
-    t.match({ status, body }, { status: 200, body: { result: "success", events: [{ type: "heartbeat" }] } });
-    t.equal(body.events.length, 1, "[D215] a held poll gets a heartbeat");
-    await Promise.all([idle.closed, halfSent.closed]);
-    await t.rejects(owner.get("/users/me"), "the port is closed");
-    t.notOk(existsSync(join(dataDir, "server.pid")));
+  const { code, signal } = await program.end("SIGTERM");
+  t.strictSame({ code, signal }, { code: 0, signal: null });
+  t.equal((await socket.closed).code, 1001);
+  const { status, body } = await polled;
+  t.match({ status, body }, { status: 200, body: { result: "success", events: [{ type: "heartbeat" }] } });
+  t.equal(body.events.length, 1, "[D215] a held poll gets a heartbeat");
+  await Promise.all([idle.closed, halfSent.closed]);
+  await t.rejects(owner.get("/users/me"), "the port is closed");
+  t.notOk(existsSync(join(dataDir, "server.pid")));
 
-    const again = await startTestServer(t, { dataDir });
-    t.equal(again.owner.account?.key, owner.account?.key);
-    t.equal((await again.owner.get(`/messages/${id}`)).body.raw_content, "this");
-    const after = await again.owner.say("general", "keep", "and that");
-    const resumed = await again.owner.get("/events", {
-      queue_id: queue.queue_id,
-      last_event_id: queue.last_event_id,
-    });
-    t.equal(resumed.body.events[0]?.message.id, after, "queues survive a restart");
-    t.match(readFileSync(join(dataDir, "zuliprc"), "utf8"), `site=${again.url}\n`, "the site follows the port");
-  },
-);
+  const again = await startTestServer(t, { dataDir });
+  t.equal(again.owner.account?.key, owner.account?.key);
+  t.equal((await again.owner.get(`/messages/${id}`)).body.raw_content, "this");
+  const after = await again.owner.say("general", "keep", "and that");
+  const resumed = await again.owner.get("/events", {
+    queue_id: queue.queue_id,
+    last_event_id: queue.last_event_id,
+  });
+  t.equal(resumed.body.events[0]?.message.id, after, "queues survive a restart");
+  t.match(readFileSync(join(dataDir, "zuliprc"), "utf8"), `site=${again.url}\n`, "the site follows the port");
+});
 
-t.test("[start-up] a stopping server finishes started requests and rejects new ones with 503", async (t) => {
+t.test("a stopping server finishes started requests and rejects new ones with 503", async (t) => {
   const dataDir = newFolder(t);
   const server = await startTestServer(t, { dataDir });
   const settings = "GET /api/v1/server_settings HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -177,90 +174,81 @@ t.test("[start-up] a stopping server finishes started requests and rejects new o
   t.equal((await owner.get(`/messages/${id}`)).body.raw_content, "in time");
 });
 
-t.test(
-  "[start-up] a body that arrives when a stopping server closes its organizations is rejected with 503",
-  async (t) => {
-    const server = await startTestServer(t);
-    const { owner, running, url } = server;
-    const slow = new RawConnection(url);
-    const body = "type=direct&to=[2]&content=late";
-    const head = `POST /api/v1/messages HTTP/1.1\r\nHost: x\r\nAuthorization: ${owner.authorization}\r\n`;
-    await slow.write(
-      `${head}Content-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
-    );
-    t.equal((await owner.get("/users/me")).status, 200);
-    // The disk is slow: an organization is not closed before this test says so.
-    let goOn: () => void = () => undefined;
-    const disk = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    const isClosing = new Promise<void>((resolve) => {
-      const { host } = running;
-      const close = host.close.bind(host);
-      host.close = async () => {
-        resolve();
-        await disk;
-        await close();
-      };
-    });
-    const stopped = server.stop();
-    await isClosing;
-    await slow.write(body.slice(10));
-    const answer = await slow.answer();
-    t.match([answer?.status, answer?.text], [503, /"SERVER_SHUTTING_DOWN"/]);
-    goOn();
-    await stopped;
-  },
-);
+t.test("a body that arrives when a stopping server closes its organizations is rejected with 503", async (t) => {
+  const server = await startTestServer(t);
+  const { owner, running, url } = server;
+  const slow = new RawConnection(url);
+  const body = "type=direct&to=[2]&content=late";
+  const head = `POST /api/v1/messages HTTP/1.1\r\nHost: x\r\nAuthorization: ${owner.authorization}\r\n`;
+  await slow.write(
+    `${head}Content-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
+  );
+  t.equal((await owner.get("/users/me")).status, 200);
+  // The disk is slow: an organization is not closed before this test says so.
+  let goOn: () => void = () => undefined;
+  const disk = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const isClosing = new Promise<void>((resolve) => {
+    const { host } = running;
+    const close = host.close.bind(host);
+    host.close = async () => {
+      resolve();
+      await disk;
+      await close();
+    };
+  });
+  const stopped = server.stop();
+  await isClosing;
+  await slow.write(body.slice(10));
+  const answer = await slow.answer();
+  t.match([answer?.status, answer?.text], [503, /"SERVER_SHUTTING_DOWN"/]);
+  goOn();
+  await stopped;
+});
 
-t.test(
-  "[start-up] after SIGTERM under load, acknowledged requests are stored, and the others were rejected",
-  async (t) => {
-    const dataDir = newFolder(t);
-    const { owner, program } = await startProgram(t, dataDir);
-    const acknowledged: number[] = [];
-    const writers = Array.from({ length: 16 }, async () => {
-      for (;;) {
-        const sent = await owner
-          .post("/messages", { type: "channel", to: "general", topic: "load", content: "x" })
-          .catch(() => null);
-        if (sent?.status !== 200) return sent?.status ?? 503;
-        acknowledged.push(sent.body.id);
-        // Every client has been served at least once: now the server may stop.
-        if (acknowledged.length === 64) void program.end("SIGTERM");
-      }
-    });
-    t.strictSame([...new Set(await Promise.all(writers))], [503]);
-    t.equal((await program.exited).code, 0);
-    const again = await startTestServer(t, { dataDir });
-    const { body } = await again.owner.get("/messages", { anchor: "newest", num_before: 5000, num_after: 0 });
-    const kept = new Set(body.messages.map((message: { id: number }) => message.id));
-    t.strictSame(
-      acknowledged.filter((id) => !kept.has(id)),
-      [],
-    );
-  },
-);
-
-t.test(
-  "[start-up] a wrong configuration value gives one clear line and exit code 78, and changes nothing",
-  async (t) => {
-    const cases: readonly (readonly [Environment, RegExp])[] = [
-      [{ PORT: "http" }, /^colloquy: PORT="http" [^\n]+\n$/],
-      [{ OWNER_PASSWORD: "two\nlines" }, /^colloquy: OWNER_PASSWORD ((?!two|lines).)+\n$/],
-    ];
-    for (const [environment, expected] of cases) {
-      const dataDir = newFolder(t);
-      const { code, stdout, stderr } = await run(t, { DATA_DIR: dataDir, PORT: "0", ...environment });
-      t.strictSame({ code, stdout }, { code: 78, stdout: "" });
-      t.match(stderr, expected);
-      t.notOk(existsSync(dataDir), "nothing touched");
+t.test("after SIGTERM under load, acknowledged requests are stored, and the others were rejected", async (t) => {
+  const dataDir = newFolder(t);
+  const { owner, program } = await startProgram(t, dataDir);
+  const acknowledged: number[] = [];
+  const writers = Array.from({ length: 16 }, async () => {
+    for (;;) {
+      const sent = await owner
+        .post("/messages", { type: "channel", to: "general", topic: "load", content: "x" })
+        .catch(() => null);
+      if (sent?.status !== 200) return sent?.status ?? 503;
+      acknowledged.push(sent.body.id);
+      // Every client has been served at least once: now the server may stop.
+      if (acknowledged.length === 64) void program.end("SIGTERM");
     }
-  },
-);
+  });
+  t.strictSame([...new Set(await Promise.all(writers))], [503]);
+  t.equal((await program.exited).code, 0);
+  const again = await startTestServer(t, { dataDir });
+  const { body } = await again.owner.get("/messages", { anchor: "newest", num_before: 5000, num_after: 0 });
+  const kept = new Set(body.messages.map((message: { id: number }) => message.id));
+  t.strictSame(
+    acknowledged.filter((id) => !kept.has(id)),
+    [],
+  );
+});
+
+t.test("a wrong configuration value gives one clear line and exit code 78, and changes nothing", async (t) => {
+  const cases: readonly (readonly [Environment, RegExp])[] = [
+    [{ PORT: "http" }, /^colloquy: PORT="http" [^\n]+\n$/],
+    [{ OWNER_PASSWORD: "two\nlines" }, /^colloquy: OWNER_PASSWORD ((?!two|lines).)+\n$/],
+  ];
+  for (const [environment, expected] of cases) {
+    const dataDir = newFolder(t);
+    const { code, stdout, stderr } = await run(t, { DATA_DIR: dataDir, PORT: "0", ...environment });
+    t.strictSame({ code, stdout }, { code: 78, stdout: "" });
+    t.match(stderr, expected);
+    t.notOk(existsSync(dataDir), "nothing touched");
+  }
+});
 
 t.test(
-  "[start-up] a value that only the system can reject (address, key, folder) gives one clear line and exit code 78",
+  "a value that only the system can reject (address, key, folder) gives one clear line and exit code 78",
   async (t) => {
     const cases: readonly Environment[] = [
       { HOST: "not a host" },
@@ -285,7 +273,7 @@ t.test(
   },
 );
 
-t.test("[start-up] every variable is validated before anything else, and the message names it", (t) => {
+t.test("every variable is validated before anything else, and the message names it", (t) => {
   const bad: readonly (readonly [string, string])[] = [
     ...["-1", "65536", "1.5", "0x50", " 80", "80a"].map((port) => ["PORT", port] as const),
     ["HOST", "a\nb"],
@@ -345,7 +333,7 @@ t.test("[start-up] every variable is validated before anything else, and the mes
   t.end();
 });
 
-t.test("[start-up] a port in use gives one clear line, and the data waits for the next start", async (t) => {
+t.test("a port in use gives one clear line, and the data waits for the next start", async (t) => {
   const first = await startTestServer(t);
   const { port } = new URL(first.url);
   const dataDir = newFolder(t);
@@ -358,28 +346,25 @@ t.test("[start-up] a port in use gives one clear line, and the data waits for th
   t.equal((await second.owner.get("/users/me")).body.user_id, 2, "its zuliprc is valid");
 });
 
-t.test(
-  "[start-up] two `npm start` at once from an unbuilt checkout build once, and each has its own port and data",
-  async (t) => {
-    t.match(JSON.parse(readFileSync(join(checkout, "package.json"), "utf8")), {
-      scripts: { start: "exec node colloquy.mjs" },
-    });
-    const copy = join(temporaryFolder(t), "checkout");
-    mkdirSync(copy);
-    const programs = ["colloquy.mjs", "scripts/build.mjs", "package.json", "package-lock.json"];
-    for (const name of [...programs, "src", "actors", "domain", "schemas", "packages/client/src"]) {
-      cpSync(join(checkout, name), join(copy, name), { recursive: true });
-    }
-    symlinkSync(join(checkout, "node_modules"), join(copy, "node_modules"));
-    const starts = [newFolder(t), newFolder(t)].map((dataDir) => startProgram(t, dataDir, {}, copy));
-    const [one, two] = [await starts[0], await starts[1]];
-    if (one === undefined || two === undefined) throw new Error("two were started");
-    t.not(one.url, two.url);
-    t.equal((await one.owner.get("/users/me")).status, 200);
-    t.equal((await two.owner.get("/users/me")).status, 200);
-    t.equal((await new Client(two.url, one.owner.account).get("/users/me")).status, 401, "each with its own data");
-    t.equal((await one.program.end("SIGTERM")).code, 0);
-    t.equal((await two.owner.get("/users/me")).status, 200, "the other one continues");
-    t.equal(readdirSync(join(copy, "dist")).length, 1, "one build, and no temporary folder is left");
-  },
-);
+t.test("two `npm start` at once from an unbuilt checkout build once, and each has its own port and data", async (t) => {
+  t.match(JSON.parse(readFileSync(join(checkout, "package.json"), "utf8")), {
+    scripts: { start: "exec node colloquy.mjs" },
+  });
+  const copy = join(temporaryFolder(t), "checkout");
+  mkdirSync(copy);
+  const programs = ["colloquy.mjs", "scripts/build.mjs", "package.json", "package-lock.json"];
+  for (const name of [...programs, "src", "actors", "domain", "schemas", "packages/client/src"]) {
+    cpSync(join(checkout, name), join(copy, name), { recursive: true });
+  }
+  symlinkSync(join(checkout, "node_modules"), join(copy, "node_modules"));
+  const starts = [newFolder(t), newFolder(t)].map((dataDir) => startProgram(t, dataDir, {}, copy));
+  const [one, two] = [await starts[0], await starts[1]];
+  if (one === undefined || two === undefined) throw new Error("two were started");
+  t.not(one.url, two.url);
+  t.equal((await one.owner.get("/users/me")).status, 200);
+  t.equal((await two.owner.get("/users/me")).status, 200);
+  t.equal((await new Client(two.url, one.owner.account).get("/users/me")).status, 401, "each with its own data");
+  t.equal((await one.program.end("SIGTERM")).code, 0);
+  t.equal((await two.owner.get("/users/me")).status, 200, "the other one continues");
+  t.equal(readdirSync(join(copy, "dist")).length, 1, "one build, and no temporary folder is left");
+});

@@ -41,7 +41,7 @@ function rewriteHold(folder: string, fields: object): void {
   utimesSync(file, noon / 1000, noon / 1000);
 }
 
-t.test("[architecture, Files] a backup during uploads and removals has every file that its rows claim", async (t) => {
+t.test("a backup during uploads and removals has every file that its rows claim", async (t) => {
   const server = await startTestServer(t);
   const { owner, dataDir } = server;
   let isOver = false;
@@ -71,7 +71,7 @@ t.test("[architecture, Files] a backup during uploads and removals has every fil
   t.strictSame(holdsIn(join(dataDir, "realms", "1")), [], "no hold is left");
 });
 
-t.test("[architecture, Files] a file removed during a backup is deleted when the backup ends", async (t) => {
+t.test("a file removed during a backup is deleted when the backup ends", async (t) => {
   const realmFolder = temporaryFolder(t);
   const folder = join(realmFolder, "files");
   const name = `uploads/${"1".repeat(32)}.bin`;
@@ -91,7 +91,7 @@ t.test("[architecture, Files] a file removed during a backup is deleted when the
   t.equal(await store.read(name), null);
 });
 
-t.test("[architecture, Files] concurrent backups each hold files until they end, in either order", async (t) => {
+t.test("concurrent backups each hold files until they end, in either order", async (t) => {
   const folder = temporaryFolder(t);
   const [first, second] = [await backupOf(t, folder), await backupOf(t, folder)];
   await second.hold.release();
@@ -104,7 +104,7 @@ t.test("[architecture, Files] concurrent backups each hold files until they end,
   t.strictSame(holdsIn(folder), []);
 });
 
-t.test("[architecture, Files] a killed backup holds no files, and leaves no file", async (t) => {
+t.test("a killed backup holds no files, and leaves no file", async (t) => {
   const folder = temporaryFolder(t);
   const { areHeld, hold } = await backupOf(t, folder);
   t.equal(await areHeld(), true);
@@ -121,7 +121,7 @@ for (const [which, change] of [
   ["on another machine", (folder: string) => rewriteHold(folder, { bootId: "another" })],
   ["that could not write its name on a full disk", emptyHold],
 ] as const) {
-  t.test(`[architecture, Files] a backup ${which} holds files for file_hold_ms after its last progress`, async (t) => {
+  t.test(`a backup ${which} holds files for file_hold_ms after its last progress`, async (t) => {
     const folder = temporaryFolder(t);
     const { time, areHeld, hold } = await backupOf(t, folder);
     change(folder);
@@ -143,18 +143,15 @@ function emptyHold(folder: string): void {
   }
 }
 
-t.test(
-  "[architecture, Files] a hold dated in the future, as by a clock that was ahead, does not last longer",
-  async (t) => {
-    const folder = temporaryFolder(t);
-    const { time, areHeld } = await backupOf(t, folder);
-    emptyHold(folder);
-    time.now -= limits.file_hold_ms + 1;
-    t.equal(await areHeld(), false);
-  },
-);
+t.test("a hold dated in the future, as by a clock that was ahead, does not last longer", async (t) => {
+  const folder = temporaryFolder(t);
+  const { time, areHeld } = await backupOf(t, folder);
+  emptyHold(folder);
+  time.now -= limits.file_hold_ms + 1;
+  t.equal(await areHeld(), false);
+});
 
-t.test("[architecture, Files] a backup that cannot create a hold logs it and continues", async (t) => {
+t.test("a backup that cannot create a hold logs it and continues", async (t) => {
   const warnings: string[] = [];
   const missing = join(temporaryFolder(t), "missing");
   const hold = await holdFiles(missing, { now: () => noon, warn: (line) => warnings.push(line) });
@@ -196,7 +193,7 @@ t.test("[S3] a killed backup does not let the store grow until the next start", 
 });
 
 t.test(
-  "[journal, Backup] a copy gets the turns of its moment from the journal, although the server was restarted meanwhile",
+  "a copy gets the turns of its moment from the journal, although the server was restarted meanwhile",
   async (t) => {
     const dataDir = temporaryFolder(t);
     const say = (owner: Client, content: string) => owner.say("general", "soup", content);

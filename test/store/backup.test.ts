@@ -63,7 +63,7 @@ t.test("[E1] a restored backup has everything except the epoch and the queues, w
   t.equal(opened.environment.count("messages"), 3, "the original continues");
 });
 
-t.test("[architecture] a realm created while the backup runs is complete in it, or absent", async (t) => {
+t.test("a realm created while the backup runs is complete in it, or absent", async (t) => {
   const { root, dataDir } = await running(t);
   const other = await openNewRealm(t, { folder: realmFolder(dataDir, 2) });
   other.checkpoint();

@@ -39,25 +39,22 @@ const value = fc.letrec<{ any: unknown }>((tie) => ({
   ),
 })).any;
 
-t.test(
-  "[architecture, Encoding] every table's rows decode as they were encoded: nested, emoji, numbers of any size",
-  (t) => {
-    const seed = seedOf(t);
-    for (const table of tables) {
-      const row = fc.record(Object.fromEntries(rowFields[table].map((field) => [field, value])));
-      const property = fc.property(row, (given) => {
-        const back = decodeRow(table, 1, encodeRow(table, 1, given as unknown as RowOf<typeof table>));
-        if (!Object.is(JSON.stringify(back), JSON.stringify(given))) {
-          throw new Error(`${JSON.stringify(given)} was decoded as ${JSON.stringify(back)}`);
-        }
-        deepSame(back, given);
-      });
-      fc.assert(property, { seed, numRuns: 60 });
-      t.pass(table);
-    }
-    t.end();
-  },
-);
+t.test("every table's rows decode as they were encoded: nested, emoji, numbers of any size", (t) => {
+  const seed = seedOf(t);
+  for (const table of tables) {
+    const row = fc.record(Object.fromEntries(rowFields[table].map((field) => [field, value])));
+    const property = fc.property(row, (given) => {
+      const back = decodeRow(table, 1, encodeRow(table, 1, given as unknown as RowOf<typeof table>));
+      if (!Object.is(JSON.stringify(back), JSON.stringify(given))) {
+        throw new Error(`${JSON.stringify(given)} was decoded as ${JSON.stringify(back)}`);
+      }
+      deepSame(back, given);
+    });
+    fc.assert(property, { seed, numRuns: 60 });
+    t.pass(table);
+  }
+  t.end();
+});
 
 /** JSON hides infinities and the sign of zero, so values are compared one by one. */
 function deepSame(one: unknown, other: unknown): void {
@@ -73,7 +70,7 @@ function deepSame(one: unknown, other: unknown): void {
   }
 }
 
-t.test("[architecture, Encoding] an absent field decodes as null, and an undeclared field is not encoded", (t) => {
+t.test("an absent field decodes as null, and an undeclared field is not encoded", (t) => {
   const row = { id: 1, label: undefined, name: "x", extra: "gone" } as unknown as RowOf<"realm">;
   t.strictSame(decodeRow("realm", "realm", encodeRow("realm", "realm", row)), {
     id: 1,
@@ -87,7 +84,7 @@ t.test("[architecture, Encoding] an absent field decodes as null, and an undecla
   t.end();
 });
 
-t.test("[architecture, Encoding] fields appended later decode as null in older rows", (t) => {
+t.test("fields appended later decode as null in older rows", (t) => {
   const [, ...fields] = rowFields.users;
   const older = seal("users", 7, pack([rowVersions.users, 7]));
   const row = decodeRow("users", 7, older);
@@ -96,7 +93,7 @@ t.test("[architecture, Encoding] fields appended later decode as null in older r
   t.end();
 });
 
-t.test("[architecture, Encoding] a row of a newer version is rejected with a message, for every table", (t) => {
+t.test("a row of a newer version is rejected with a message, for every table", (t) => {
   for (const table of tables) {
     const newer = seal(table, 1, pack([rowVersions[table] + 1, ...rowFields[table].map(() => 1)]));
     t.throws(() => decodeRow(table, 1, newer), new RegExp(`${table}.*newer than this program`), table);
@@ -149,33 +146,30 @@ t.test("[pitfalls 1.7] a value that cannot be encoded throws; values that would 
   t.end();
 });
 
-t.test(
-  "[architecture, Encoding] a row with any bit flipped is rejected, and so is a row under another key or table",
-  (t) => {
-    const row = { value: { text: "soup at noon", at: 1_700_000_000_000 } };
-    const good = encodeRow("meta", "lunch", row);
-    t.strictSame(decodeRow("meta", "lunch", good), row);
-    for (let bit = 0; bit < good.length * 8; bit++) {
-      const bad = Buffer.from(good);
-      bad[bit >> 3] = (bad[bit >> 3] as number) ^ (1 << (bit & 7));
-      try {
-        decodeRow("meta", "lunch", bad);
-        t.fail(`bit ${bit} is flipped, and the row is accepted`);
-      } catch (error) {
-        if (!(error instanceof DamagedRow)) t.fail(String(error));
-      }
+t.test("a row with any bit flipped is rejected, and so is a row under another key or table", (t) => {
+  const row = { value: { text: "soup at noon", at: 1_700_000_000_000 } };
+  const good = encodeRow("meta", "lunch", row);
+  t.strictSame(decodeRow("meta", "lunch", good), row);
+  for (let bit = 0; bit < good.length * 8; bit++) {
+    const bad = Buffer.from(good);
+    bad[bit >> 3] = (bad[bit >> 3] as number) ^ (1 << (bit & 7));
+    try {
+      decodeRow("meta", "lunch", bad);
+      t.fail(`bit ${bit} is flipped, and the row is accepted`);
+    } catch (error) {
+      if (!(error instanceof DamagedRow)) t.fail(String(error));
     }
-    t.throws(
-      () => decodeRow("meta", "lunch", pack([rowVersions.meta, row.value])),
-      /"lunch" of table meta has no checksum/,
-    );
-    t.throws(() => decodeRow("meta", "dinner", good), /the row "dinner" of table meta has a wrong checksum/);
-    t.throws(() => decodeRow("queues", "lunch", good), DamagedRow);
-    t.end();
-  },
-);
+  }
+  t.throws(
+    () => decodeRow("meta", "lunch", pack([rowVersions.meta, row.value])),
+    /"lunch" of table meta has no checksum/,
+  );
+  t.throws(() => decodeRow("meta", "dinner", good), /the row "dinner" of table meta has a wrong checksum/);
+  t.throws(() => decodeRow("queues", "lunch", good), DamagedRow);
+  t.end();
+});
 
-t.test("[architecture, Encoding] every key has its own checksum, also after a round trip through LMDB", async (t) => {
+t.test("every key has its own checksum, also after a round trip through LMDB", async (t) => {
   const keys: unknown[] = [0, 1, -1, 1.5, 2 ** 32, 2 ** 53, "", "a", "a\u0000b", "é🍎", "\ud800", "x".repeat(600)];
   keys.push([1, 2], [2, 1], [1, "a"], [1, "a", "b"], [1, "ab"], ["a", ""], [1, 2, 3]);
   const sums = keys.map((key) => seal("meta", key, Buffer.from("x")).toString("hex"));

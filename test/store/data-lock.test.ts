@@ -39,23 +39,20 @@ function openRoot(t: Teardown, folder: string): RootStore {
   return root;
 }
 
-t.test(
-  "[start-up contract] a second process on the same folder is rejected, and the message names the owner",
-  async (t) => {
-    const folder = temporaryFolder(t);
-    // Spaces and parentheses in the owner's name must not hide that it runs.
-    const { process: owner, said } = await startHolder(t, folder, "a) S 1 (b");
-    t.equal(said, "locked");
-    t.match(readFileSync(`/proc/${owner.pid}/stat`, "latin1"), "(a) S 1 (b)");
-    const root = openRoot(t, folder);
-    t.throws(() => root.lock(), new DataFolderInUse(`process ${owner.pid} is running on this data folder`));
-    owner.kill("SIGKILL");
-    await once(owner, "exit");
-    t.doesNotThrow(() => root.lock(), "a killed owner loses the folder");
-  },
-);
+t.test("a second process on the same folder is rejected, and the message names the owner", async (t) => {
+  const folder = temporaryFolder(t);
+  // Spaces and parentheses in the owner's name must not hide that it runs.
+  const { process: owner, said } = await startHolder(t, folder, "a) S 1 (b");
+  t.equal(said, "locked");
+  t.match(readFileSync(`/proc/${owner.pid}/stat`, "latin1"), "(a) S 1 (b)");
+  const root = openRoot(t, folder);
+  t.throws(() => root.lock(), new DataFolderInUse(`process ${owner.pid} is running on this data folder`));
+  owner.kill("SIGKILL");
+  await once(owner, "exit");
+  t.doesNotThrow(() => root.lock(), "a killed owner loses the folder");
+});
 
-t.test("[start-up contract] of several processes that start at once, exactly one gets the folder", async (t) => {
+t.test("of several processes that start at once, exactly one gets the folder", async (t) => {
   const folder = temporaryFolder(t);
   const holders = await Promise.all([1, 2, 3].map(() => startHolder(t, folder)));
   t.strictSame(holders.map(({ said }) => said).sort(), ["locked", "refused", "refused"]);
@@ -65,7 +62,7 @@ t.test("[start-up contract] of several processes that start at once, exactly one
   }
 });
 
-t.test("[start-up contract] a process that unlocks releases the folder, and may lock it again", (t) => {
+t.test("a process that unlocks releases the folder, and may lock it again", (t) => {
   const root = openRoot(t, temporaryFolder(t));
   root.lock();
   root.lock();
@@ -75,7 +72,7 @@ t.test("[start-up contract] a process that unlocks releases the folder, and may 
   t.end();
 });
 
-t.test("[start-up contract] an owner counts as running only with the same process id, start time and boot", (t) => {
+t.test("an owner counts as running only with the same process id, start time and boot", (t) => {
   const me = thisProcess();
   t.equal(me.pid, process.pid);
   t.ok(isRunning(me));
@@ -87,21 +84,18 @@ t.test("[start-up contract] an owner counts as running only with the same proces
   t.end();
 });
 
-t.test(
-  "[architecture, Encoding] a data folder of a newer program is rejected before anything is changed",
-  async (t) => {
-    const folder = temporaryFolder(t);
-    await RootStore.open(folder).close();
-    const { open } = await import("lmdb");
-    const raw = open<Buffer, string[]>({ path: `${folder}/root`, encoding: "binary" });
-    raw.putSync(["format"], seal("root", ["format"], Buffer.from("99")));
-    await raw.close();
-    t.throws(
-      () => RootStore.open(folder),
-      new UnknownFormat(`the data has version 99, this program knows ${storeVersion}: use the newer program`),
-    );
-  },
-);
+t.test("a data folder of a newer program is rejected before anything is changed", async (t) => {
+  const folder = temporaryFolder(t);
+  await RootStore.open(folder).close();
+  const { open } = await import("lmdb");
+  const raw = open<Buffer, string[]>({ path: `${folder}/root`, encoding: "binary" });
+  raw.putSync(["format"], seal("root", ["format"], Buffer.from("99")));
+  await raw.close();
+  t.throws(
+    () => RootStore.open(folder),
+    new UnknownFormat(`the data has version 99, this program knows ${storeVersion}: use the newer program`),
+  );
+});
 
 t.test("[M1] a root that a power cut left incomplete is recreated only if there are no organizations", async (t) => {
   const whole = temporaryFolder(t);

@@ -94,7 +94,7 @@ t.test(
   },
 );
 
-t.test("[10 ms] the look that begins to write the ballast does not wait for it", (t) => {
+t.test("10 ms: the look that begins to write the ballast does not wait for it", (t) => {
   const folder = temporaryFolder(t);
   t.ok(spaceOf(t, folder).acceptsAfter(0));
   const written = statSync(join(folder, "ballast"), { throwIfNoEntry: false })?.size ?? 0;

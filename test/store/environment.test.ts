@@ -157,36 +157,32 @@ t.test("[M6] an invalid write throws at once: a key over the bound, a value with
   t.end();
 });
 
-t.test(
-  "[domain/view, RangeOptions] a range's start is inclusive, its end exclusive, also in reverse; limit applies; order is numeric",
-  (t) => {
-    const environment = openTemporary(t);
-    const ids = [1, 2, 3, 9, 10, 11, 100, 2 ** 32, 2 ** 53];
-    environment.transaction(() => {
-      for (const id of ids) {
-        environment.put("conversationMessages", [7, id], { senderId: 1, traits: 0 });
-        environment.put("conversationMessages", [8, id], { senderId: 1, traits: 0 });
-        environment.put("credentials", id, { userId: id, passwordHash: "" });
-      }
-    });
-    const of = (range: object) =>
-      environment.keys("conversationMessages", { limit: 100, ...range }).map(([, id]) => id);
-    t.strictSame(of({ start: [7], end: [8] }), ids, "one prefix, whole");
-    t.strictSame(of({ start: [7, 3], end: [7, 11] }), [3, 9, 10]);
-    t.strictSame(of({ start: [7, 4], end: [8] }), ids.slice(3), "a start that does not exist");
-    t.strictSame(of({ start: [7, 11], end: [7, 3], reverse: true }), [11, 10, 9]);
-    t.strictSame(of({ start: [7, Number.MAX_SAFE_INTEGER], end: [7], reverse: true, limit: 2 }), [2 ** 32, 100]);
-    t.strictSame(of({ start: [8], end: [7], reverse: true }), ids.toReversed(), "the whole prefix backwards");
-    t.strictSame(of({ start: [9], end: [10] }), []);
-    t.strictSame(environment.keys("credentials", { start: 10, limit: 2 }), [10, 11]);
-    t.strictSame(environment.keys("credentials", { limit: 0 }), []);
-    t.strictSame(
-      environment.rows("credentials", { start: 100, reverse: true, limit: 2 }).map(({ row }) => row.userId),
-      [100, 11],
-    );
-    t.end();
-  },
-);
+t.test("a range's start is inclusive, its end exclusive, also in reverse; limit applies; order is numeric", (t) => {
+  const environment = openTemporary(t);
+  const ids = [1, 2, 3, 9, 10, 11, 100, 2 ** 32, 2 ** 53];
+  environment.transaction(() => {
+    for (const id of ids) {
+      environment.put("conversationMessages", [7, id], { senderId: 1, traits: 0 });
+      environment.put("conversationMessages", [8, id], { senderId: 1, traits: 0 });
+      environment.put("credentials", id, { userId: id, passwordHash: "" });
+    }
+  });
+  const of = (range: object) => environment.keys("conversationMessages", { limit: 100, ...range }).map(([, id]) => id);
+  t.strictSame(of({ start: [7], end: [8] }), ids, "one prefix, whole");
+  t.strictSame(of({ start: [7, 3], end: [7, 11] }), [3, 9, 10]);
+  t.strictSame(of({ start: [7, 4], end: [8] }), ids.slice(3), "a start that does not exist");
+  t.strictSame(of({ start: [7, 11], end: [7, 3], reverse: true }), [11, 10, 9]);
+  t.strictSame(of({ start: [7, Number.MAX_SAFE_INTEGER], end: [7], reverse: true, limit: 2 }), [2 ** 32, 100]);
+  t.strictSame(of({ start: [8], end: [7], reverse: true }), ids.toReversed(), "the whole prefix backwards");
+  t.strictSame(of({ start: [9], end: [10] }), []);
+  t.strictSame(environment.keys("credentials", { start: 10, limit: 2 }), [10, 11]);
+  t.strictSame(environment.keys("credentials", { limit: 0 }), []);
+  t.strictSame(
+    environment.rows("credentials", { start: 100, reverse: true, limit: 2 }).map(({ row }) => row.userId),
+    [100, 11],
+  );
+  t.end();
+});
 
 t.test("[pitfalls 1.4, 1.5] names with characters beyond the BMP are found by prefix, and no two keys collide", (t) => {
   const environment = openTemporary(t);
@@ -247,7 +243,7 @@ t.test("[pitfalls 1.4] reads leave no reader behind: many small turns reuse thei
   t.end();
 });
 
-t.test("[start-up contract] a backup is a complete environment; its folder need not exist", async (t) => {
+t.test("a backup is a complete environment; its folder need not exist", async (t) => {
   const environment = openTemporary(t);
   environment.transaction(() => environment.put("topicNames", [1, "a"], { id: 1 }));
   const target = join(temporaryFolder(t), "copy");
@@ -263,7 +259,7 @@ t.test("[S2] only the owner of a store may read its files", (t) => {
   t.end();
 });
 
-t.test("[start-up contract] opening a folder without a store is an error and creates none", (t) => {
+t.test("opening a folder without a store is an error and creates none", (t) => {
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, "data.mdb"));
   t.throws(() => openEnvironment(folder));

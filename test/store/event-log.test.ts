@@ -58,44 +58,38 @@ t.test("[E2] a log that was never pruned can replay everything, whatever its fir
   t.end();
 });
 
-t.test(
-  "[architecture, Event log] events older than event_log_kept_ms_max are pruned; those exactly as old stay",
-  (t) => {
-    const environment = openTemporary(t);
-    const max = limits.event_log_kept_ms_max;
-    const bytes = fill(environment, [max + 2, max + 1, max, 5]);
-    const log = new EventLog(environment);
-    const removed = prune(environment, log, bytes);
-    t.strictSame(positions(log), [30, 40]);
-    const left = log.read(0, 10).reduce((sum, row) => sum + encodeRow("events", row.position, row).length, 0);
-    t.equal(removed, bytes - left, "it reports what it removed, to the byte");
-    t.equal(log.startsAt, 21, "everything after the last pruned event");
-    t.equal(new EventLog(environment).startsAt, 21, "a restart reads it from the log");
-    t.equal(prune(environment, log, bytes - removed), 0, "nothing left to do");
-    t.equal(log.startsAt, 21);
-    t.end();
-  },
-);
+t.test("events older than event_log_kept_ms_max are pruned; those exactly as old stay", (t) => {
+  const environment = openTemporary(t);
+  const max = limits.event_log_kept_ms_max;
+  const bytes = fill(environment, [max + 2, max + 1, max, 5]);
+  const log = new EventLog(environment);
+  const removed = prune(environment, log, bytes);
+  t.strictSame(positions(log), [30, 40]);
+  const left = log.read(0, 10).reduce((sum, row) => sum + encodeRow("events", row.position, row).length, 0);
+  t.equal(removed, bytes - left, "it reports what it removed, to the byte");
+  t.equal(log.startsAt, 21, "everything after the last pruned event");
+  t.equal(new EventLog(environment).startsAt, 21, "a restart reads it from the log");
+  t.equal(prune(environment, log, bytes - removed), 0, "nothing left to do");
+  t.equal(log.startsAt, 21);
+  t.end();
+});
 
-t.test(
-  "[architecture, Event log] above event_log_bytes_max the oldest events are pruned, but never the last 15 minutes",
-  (t) => {
-    const environment = openTemporary(t);
-    const min = limits.event_log_kept_ms_min;
-    t.equal(min, 15 * 60 * 1000);
-    fill(environment, [min + 4, min + 3, min + 2, min + 1, min, 5]);
-    const log = new EventLog(environment);
-    const each = encodeRow("events", 10, eventAt(10, now)).length;
-    t.equal(prune(environment, log, limits.event_log_bytes_max), 0, "at the bound nothing is pruned");
-    prune(environment, log, limits.event_log_bytes_max + 1);
-    t.strictSame(positions(log), [20, 30, 40, 50, 60], "one byte above: one row is pruned");
-    prune(environment, log, limits.event_log_bytes_max + each + 1);
-    t.strictSame(positions(log), [40, 50, 60], "two rows");
-    prune(environment, log, 100 * limits.event_log_bytes_max);
-    t.strictSame(positions(log), [50, 60], "recent rows stay, however large the log is");
-    t.end();
-  },
-);
+t.test("above event_log_bytes_max the oldest events are pruned, but never the last 15 minutes", (t) => {
+  const environment = openTemporary(t);
+  const min = limits.event_log_kept_ms_min;
+  t.equal(min, 15 * 60 * 1000);
+  fill(environment, [min + 4, min + 3, min + 2, min + 1, min, 5]);
+  const log = new EventLog(environment);
+  const each = encodeRow("events", 10, eventAt(10, now)).length;
+  t.equal(prune(environment, log, limits.event_log_bytes_max), 0, "at the bound nothing is pruned");
+  prune(environment, log, limits.event_log_bytes_max + 1);
+  t.strictSame(positions(log), [20, 30, 40, 50, 60], "one byte above: one row is pruned");
+  prune(environment, log, limits.event_log_bytes_max + each + 1);
+  t.strictSame(positions(log), [40, 50, 60], "two rows");
+  prune(environment, log, 100 * limits.event_log_bytes_max);
+  t.strictSame(positions(log), [50, 60], "recent rows stay, however large the log is");
+  t.end();
+});
 
 t.test("[S3] a slice of pruning removes at most event_log_prune_rows_max rows", (t) => {
   const environment = openTemporary(t);

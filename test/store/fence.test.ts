@@ -90,7 +90,7 @@ t.test("[M1] a folder is identified by its content, not by its name", (t) => {
   t.end();
 });
 
-t.test("[architecture, Files] a former owner's sweep removes no file, including the new owner's", async (t) => {
+t.test("a former owner's sweep removes no file, including the new owner's", async (t) => {
   const folder = temporaryFolder(t);
   await (await openNewRealm(t, { folder })).realm.close();
   const files = ["a", "b"].map((letter) => join(filesFolder(folder), uploadName(letter.repeat(32))));

@@ -8,7 +8,7 @@ import { temporaryFolder } from "../support/server.ts";
 
 const now = 1_000_000;
 
-t.test("[architecture, Files] a folder that cannot be read counts as held, a missing one does not", async (t) => {
+t.test("a folder that cannot be read counts as held, a missing one does not", async (t) => {
   const folder = temporaryFolder(t);
   t.notOk(await areFilesHeld(folder, now));
   t.notOk(await areFilesHeld(join(folder, "missing"), now));
@@ -17,7 +17,7 @@ t.test("[architecture, Files] a folder that cannot be read counts as held, a mis
   t.ok(await areFilesHeld(file, now), "it is no folder");
 });
 
-t.test("[architecture, Files] a backup that cannot hold the journal is rejected; files only warn", async (t) => {
+t.test("a backup that cannot hold the journal is rejected; files only warn", async (t) => {
   const dataDir = temporaryFolder(t);
   const warnings: string[] = [];
   const holder = { now: () => now, warn: (line: string) => warnings.push(line) };

@@ -59,72 +59,66 @@ async function archiveOf(t: Test): Promise<string> {
   return server.archive;
 }
 
-t.test(
-  "[operations, Archive and point in time] a tampered archive writes nothing outside the data folder",
-  async (t) => {
-    const archive = await archiveOf(t);
-    const [base] = basesOf(archive);
-    if (base === undefined) throw new Error("no base");
-    const { generation, number } = base;
-    const folder = baseFolder(archive, generation, number);
-    const place = temporaryFolder(t);
-    const restored = () => restoreArchive(archive, join(place, "restored"), "latest");
+t.test("a tampered archive writes nothing outside the data folder", async (t) => {
+  const archive = await archiveOf(t);
+  const [base] = basesOf(archive);
+  if (base === undefined) throw new Error("no base");
+  const { generation, number } = base;
+  const folder = baseFolder(archive, generation, number);
+  const place = temporaryFolder(t);
+  const restored = () => restoreArchive(archive, join(place, "restored"), "latest");
 
-    const store = realmFolder(folder, 1);
-    const environment = openEnvironment(store);
-    const name = uploadName("../../../../../outside");
-    const row = { id: 77, ownerId: 2, file: "../../../../../outside", name: "x", pathName: "x", size: 4, createdAt: 1 };
-    environment.transaction(() => {
-      environment.put("attachments", 77, { ...row, image: null, unclaimedSince: null, sha256: null });
-    });
-    await environment.close();
-    const source = join(archivedFiles(archive, 1), name);
-    mkdirSync(dirname(source), { recursive: true });
-    writeFileSync(source, "evil");
-    const copy = dataFile(store);
-    const changed = { bytes: readFileSync(copy).length, checksum: checksumOf(copy) };
-    const { generation: _generation, number: _number, ...manifest } = base;
-    writeManifest(folder, { ...manifest, realms: base.realms.map((realm) => ({ ...realm, ...changed })) });
-    const { problems } = await restored();
-    t.ok(
-      problems.some((line) => line.includes("outside.bin") && line.includes("is not the name of a file")),
-      problems.join("\n"),
-    );
-    for (let up = join(place, "restored"); up !== "/"; up = dirname(up)) {
-      t.notOk(existsSync(join(up, "outside.bin")), up);
-    }
+  const store = realmFolder(folder, 1);
+  const environment = openEnvironment(store);
+  const name = uploadName("../../../../../outside");
+  const row = { id: 77, ownerId: 2, file: "../../../../../outside", name: "x", pathName: "x", size: 4, createdAt: 1 };
+  environment.transaction(() => {
+    environment.put("attachments", 77, { ...row, image: null, unclaimedSince: null, sha256: null });
+  });
+  await environment.close();
+  const source = join(archivedFiles(archive, 1), name);
+  mkdirSync(dirname(source), { recursive: true });
+  writeFileSync(source, "evil");
+  const copy = dataFile(store);
+  const changed = { bytes: readFileSync(copy).length, checksum: checksumOf(copy) };
+  const { generation: _generation, number: _number, ...manifest } = base;
+  writeManifest(folder, { ...manifest, realms: base.realms.map((realm) => ({ ...realm, ...changed })) });
+  const { problems } = await restored();
+  t.ok(
+    problems.some((line) => line.includes("outside.bin") && line.includes("is not the name of a file")),
+    problems.join("\n"),
+  );
+  for (let up = join(place, "restored"); up !== "/"; up = dirname(up)) {
+    t.notOk(existsSync(join(up, "outside.bin")), up);
+  }
 
-    const [first] = base.realms;
-    writeManifest(folder, {
-      ...manifest,
-      realms: [{ ...first, id: "../../../outside" as never } as typeof first & object],
-    });
-    t.throws(() => readBase(archive, generation, number), /names an organization that cannot be/);
-  },
-);
+  const [first] = base.realms;
+  writeManifest(folder, {
+    ...manifest,
+    realms: [{ ...first, id: "../../../outside" as never } as typeof first & object],
+  });
+  t.throws(() => readBase(archive, generation, number), /names an organization that cannot be/);
+});
 
-t.test(
-  "[operations, Archive and point in time] a tampered note of a removal removes nothing outside the archive",
-  (t) => {
-    const place = temporaryFolder(t);
-    const archive = join(place, "archive");
-    const kept = join(place, "kept");
-    writeFileSync(kept, "kept");
-    mkdirSync(archivedFiles(archive, 1), { recursive: true });
-    for (const note of [
-      { generation: 1, base: 1, from: 0, files: ["1/../../../kept"] },
-      { generation: 1, base: 1, from: 0, files: ["../kept"] },
-      { generation: "../..", base: 1, from: 0, files: [] },
-    ]) {
-      publishJson(join(archive, "removing.json"), note);
-      t.throws(() => pruneArchive(archive, 0), / is not (a|the) /);
-      t.ok(existsSync(kept));
-    }
-    t.end();
-  },
-);
+t.test("a tampered note of a removal removes nothing outside the archive", (t) => {
+  const place = temporaryFolder(t);
+  const archive = join(place, "archive");
+  const kept = join(place, "kept");
+  writeFileSync(kept, "kept");
+  mkdirSync(archivedFiles(archive, 1), { recursive: true });
+  for (const note of [
+    { generation: 1, base: 1, from: 0, files: ["1/../../../kept"] },
+    { generation: 1, base: 1, from: 0, files: ["../kept"] },
+    { generation: "../..", base: 1, from: 0, files: [] },
+  ]) {
+    publishJson(join(archive, "removing.json"), note);
+    t.throws(() => pruneArchive(archive, 0), / is not (a|the) /);
+    t.ok(existsSync(kept));
+  }
+  t.end();
+});
 
-t.test("[operations, Backup] a restore rejects a folder with a link, and writes nothing", async (t) => {
+t.test("a restore rejects a folder with a link, and writes nothing", async (t) => {
   const place = temporaryFolder(t);
   const secret = join(place, "secret");
   writeFileSync(secret, "of this machine");
@@ -148,7 +142,7 @@ t.test("[operations, Backup] a restore rejects a folder with a link, and writes 
   await t.rejects(restoreArchive(archive, join(place, "restored"), "latest"), /is neither a file nor a folder/);
 });
 
-t.test("[operations, Backup] a manifest that names a file elsewhere makes nobody read it", async (t) => {
+t.test("a manifest that names a file elsewhere makes nobody read it", async (t) => {
   const place = temporaryFolder(t);
   writeFileSync(join(place, "secret"), "");
   mkdirSync(join(place, "backup"));

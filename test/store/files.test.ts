@@ -27,7 +27,7 @@ function openFiles(t: Test) {
   return { folder, store, reported };
 }
 
-t.test("[architecture, Files] a written file can be read, and a missing one is null", async (t) => {
+t.test("a written file can be read, and a missing one is null", async (t) => {
   const { store, folder } = openFiles(t);
   t.equal(await store.read(nameOf(1)), null, "not even the folder exists");
   t.equal(
@@ -90,7 +90,7 @@ t.test("[M5] several files are written all or none, and a failure leaves no temp
   t.equal(store.bytes, 0);
 });
 
-t.test("[architecture, Files] after the turn, the files that it claimed stay and the others are removed", async (t) => {
+t.test("after the turn, the files that it claimed stay and the others are removed", async (t) => {
   const { store, folder } = openFiles(t);
   await store.write([{ name: nameOf(1), bytes }]);
   await store.write([{ name: nameOf(2), bytes }]);
@@ -106,7 +106,7 @@ t.test("[architecture, Files] after the turn, the files that it claimed stay and
   t.equal(store.bytes, 0);
 });
 
-t.test("[architecture, Files] a sweep removes unclaimed files, and none that is being written", async (t) => {
+t.test("a sweep removes unclaimed files, and none that is being written", async (t) => {
   const { store, folder, reported } = openFiles(t);
   await store.write([{ name: nameOf(1), bytes }]);
   mkdirSync(join(folder, "emoji"), { recursive: true });
@@ -172,7 +172,7 @@ t.test(
   },
 );
 
-t.test("[architecture, Files] after a crash between a file and its turn, the next start sweeps the file", async (t) => {
+t.test("after a crash between a file and its turn, the next start sweeps the file", async (t) => {
   const folder = temporaryFolder(t);
   const { names, realm } = await withAvatar(t, folder);
   await realm.close();
@@ -182,17 +182,14 @@ t.test("[architecture, Files] after a crash between a file and its turn, the nex
   t.equal(again.files.bytes, 2 * bytes.length);
 });
 
-t.test(
-  "[architecture, Files] after a crash between a turn and the removal of its released files, the next start removes them",
-  async (t) => {
-    const folder = temporaryFolder(t);
-    const { names, realm } = await withAvatar(t, folder);
-    await realm.close();
-    for (const name of avatarFiles(`1/${id(6)}.png`)) writeFileSync(join(filesFolder(folder), name), bytes);
-    await reopen(t, folder);
-    t.strictSame(present(folder), [...names].sort());
-  },
-);
+t.test("after a crash between a turn and the removal of its released files, the next start removes them", async (t) => {
+  const folder = temporaryFolder(t);
+  const { names, realm } = await withAvatar(t, folder);
+  await realm.close();
+  for (const name of avatarFiles(`1/${id(6)}.png`)) writeFileSync(join(filesFolder(folder), name), bytes);
+  await reopen(t, folder);
+  t.strictSame(present(folder), [...names].sort());
+});
 
 async function reopen(t: Teardown, folder: string) {
   const { realm } = new OpenRealm(t, { folder });
@@ -237,7 +234,7 @@ t.test(
   },
 );
 
-t.test("[cli check] a claimed file that is missing is reported with its row", async (t) => {
+t.test("a claimed file that is missing is reported with its row", async (t) => {
   const dataDir = temporaryFolder(t);
   const root = RootStore.open(dataDir);
   t.teardown(() => root.close());

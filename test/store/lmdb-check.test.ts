@@ -49,32 +49,29 @@ async function mutated(t: Test, random: Random, count: number): Promise<string> 
   return join(copy, "data.mdb");
 }
 
-t.test(
-  "[architecture, Encoding] a store written by LMDB is never reported as damaged, at any moment of its life",
-  async (t) => {
-    const random = new Random(seedOf(t));
-    const folder = temporaryFolder(t, { inMemory: true });
-    const file = join(folder, "data.mdb");
-    checkPages(file, "whole");
-    const environment = openEnvironment(folder);
-    for (let round = 0; round < rounds; round++) {
-      mutate(environment, random);
-      checkPages(file, round % 2 === 0 ? "whole" : "skeleton");
-    }
-    const copy = temporaryFolder(t, { inMemory: true });
-    await environment.backup(copy);
-    await environment.close();
-    checkPages(file, "whole");
-    checkPages(join(copy, "data.mdb"), "whole");
-    const again = openEnvironment(copy);
-    mutate(again, random);
-    await again.close();
-    checkPages(join(copy, "data.mdb"), "whole");
-    t.pass(`${rounds} rounds`);
-  },
-);
+t.test("a store written by LMDB is never reported as damaged, at any moment of its life", async (t) => {
+  const random = new Random(seedOf(t));
+  const folder = temporaryFolder(t, { inMemory: true });
+  const file = join(folder, "data.mdb");
+  checkPages(file, "whole");
+  const environment = openEnvironment(folder);
+  for (let round = 0; round < rounds; round++) {
+    mutate(environment, random);
+    checkPages(file, round % 2 === 0 ? "whole" : "skeleton");
+  }
+  const copy = temporaryFolder(t, { inMemory: true });
+  await environment.backup(copy);
+  await environment.close();
+  checkPages(file, "whole");
+  checkPages(join(copy, "data.mdb"), "whole");
+  const again = openEnvironment(copy);
+  mutate(again, random);
+  await again.close();
+  checkPages(join(copy, "data.mdb"), "whole");
+  t.pass(`${rounds} rounds`);
+});
 
-t.test("[start-up] a file truncated anywhere is rejected before LMDB opens it", async (t) => {
+t.test("a file truncated anywhere is rejected before LMDB opens it", async (t) => {
   const random = new Random(seedOf(t));
   const file = await mutated(t, random, 40);
   const folder = temporaryFolder(t, { inMemory: true });
@@ -98,82 +95,75 @@ t.test("[start-up] a file truncated anywhere is rejected before LMDB opens it", 
   t.ok(refused > 10, `${refused} refused`);
 });
 
-t.test(
-  "[architecture, Encoding] a store with a damaged page is rejected, or every page that it refers to can be read",
-  async (t) => {
-    const random = new Random(seedOf(t));
-    const file = await mutated(t, random, 40);
-    const whole = readFileSync(file);
-    const treePages = Array.from({ length: whole.length / pageBytes }, (_, page) => page).filter((page) =>
-      [1, 2, 8].includes(whole.readUInt16LE(page * pageBytes + 18)),
+t.test("a store with a damaged page is rejected, or every page that it refers to can be read", async (t) => {
+  const random = new Random(seedOf(t));
+  const file = await mutated(t, random, 40);
+  const whole = readFileSync(file);
+  const treePages = Array.from({ length: whole.length / pageBytes }, (_, page) => page).filter((page) =>
+    [1, 2, 8].includes(whole.readUInt16LE(page * pageBytes + 18)),
+  );
+  const folder = temporaryFolder(t, { inMemory: true });
+  const copy = join(folder, "data.mdb");
+  let refused = 0;
+  // Of 150 damages about 43 are refused: if chance refuses few, more are tried.
+  for (let number = 0; number < 150 || (refused <= 30 && number < damages_max); number++) {
+    const bytes = Buffer.from(whole);
+    // Page headers and node lists are what LMDB trusts.
+    const at = random.pick(treePages) * pageBytes + random.below(120);
+    bytes[at] = (bytes[at] as number) ^ (1 + random.below(255));
+    writeFileSync(copy, bytes);
+    try {
+      checkPages(copy, "whole");
+    } catch (error) {
+      refused++;
+      if ((error as Error).name !== "DamagedData") t.fail(String(error));
+      continue;
+    }
+    const environment = openEnvironment(folder);
+    const damaged: string[] = [];
+    for (const table of ["meta", "mailbox"] as const) environment.verify(table, (error) => damaged.push(String(error)));
+    await environment.close();
+    t.ok(
+      damaged.every((line) => line.includes("is damaged: the row")),
+      `byte ${at}: ${damaged.length} damaged rows`,
     );
-    const folder = temporaryFolder(t, { inMemory: true });
-    const copy = join(folder, "data.mdb");
-    let refused = 0;
-    // Of 150 damages about 43 are refused: if chance refuses few, more are tried.
-    for (let number = 0; number < 150 || (refused <= 30 && number < damages_max); number++) {
-      const bytes = Buffer.from(whole);
-      // Page headers and node lists are what LMDB trusts.
-      const at = random.pick(treePages) * pageBytes + random.below(120);
-      bytes[at] = (bytes[at] as number) ^ (1 + random.below(255));
-      writeFileSync(copy, bytes);
-      try {
-        checkPages(copy, "whole");
-      } catch (error) {
-        refused++;
-        if ((error as Error).name !== "DamagedData") t.fail(String(error));
-        continue;
-      }
-      const environment = openEnvironment(folder);
-      const damaged: string[] = [];
-      for (const table of ["meta", "mailbox"] as const)
-        environment.verify(table, (error) => damaged.push(String(error)));
-      await environment.close();
-      t.ok(
-        damaged.every((line) => line.includes("is damaged: the row")),
-        `byte ${at}: ${damaged.length} damaged rows`,
-      );
-    }
-    t.ok(refused > 30, `${refused} refused`);
-  },
-);
+  }
+  t.ok(refused > 30, `${refused} refused`);
+});
 
-t.test(
-  "[architecture, Encoding] a store whose keys are out of order is rejected, within a page and between pages",
-  async (t) => {
-    const file = await mutated(t, new Random(seedOf(t)), 40);
-    const whole = readFileSync(file);
-    const copy = join(temporaryFolder(t, { inMemory: true }), "data.mdb");
-    const isRejected = (page: number, change: (bytes: Buffer) => void) => {
-      const bytes = Buffer.from(whole);
-      change(bytes.subarray(page * pageBytes, (page + 1) * pageBytes));
-      writeFileSync(copy, bytes);
-      try {
-        checkPages(copy, "whole");
-      } catch (error) {
-        t.match(error, { name: "DamagedData", message: new RegExp(`page ${page} has keys out of order`) });
-        return true;
-      }
-      return false;
-    };
-    let between = 0;
-    const leaves = leavesIn(whole);
-    for (const { page, first, second, last } of leaves) {
-      t.ok(
-        isRejected(page, (bytes) => {
-          bytes.writeUInt16LE(second, nodeList);
-          bytes.writeUInt16LE(first, nodeList + 2);
-        }),
-        `page ${page}: two nodes are swapped`,
-      );
-      // A key begins 8 bytes after its node.
-      if (isRejected(page, (bytes) => bytes.fill(0xff, nodeList + last + 8, nodeList + last + 9))) between++;
+t.test("a store whose keys are out of order is rejected, within a page and between pages", async (t) => {
+  const file = await mutated(t, new Random(seedOf(t)), 40);
+  const whole = readFileSync(file);
+  const copy = join(temporaryFolder(t, { inMemory: true }), "data.mdb");
+  const isRejected = (page: number, change: (bytes: Buffer) => void) => {
+    const bytes = Buffer.from(whole);
+    change(bytes.subarray(page * pageBytes, (page + 1) * pageBytes));
+    writeFileSync(copy, bytes);
+    try {
+      checkPages(copy, "whole");
+    } catch (error) {
+      t.match(error, { name: "DamagedData", message: new RegExp(`page ${page} has keys out of order`) });
+      return true;
     }
-    t.ok(leaves.length > 10, `${leaves.length} leaves`);
-    // Nothing follows the last leaf of a table.
-    t.ok(between > leaves.length / 2, `${between} last keys above the next page`);
-  },
-);
+    return false;
+  };
+  let between = 0;
+  const leaves = leavesIn(whole);
+  for (const { page, first, second, last } of leaves) {
+    t.ok(
+      isRejected(page, (bytes) => {
+        bytes.writeUInt16LE(second, nodeList);
+        bytes.writeUInt16LE(first, nodeList + 2);
+      }),
+      `page ${page}: two nodes are swapped`,
+    );
+    // A key begins 8 bytes after its node.
+    if (isRejected(page, (bytes) => bytes.fill(0xff, nodeList + last + 8, nodeList + last + 9))) between++;
+  }
+  t.ok(leaves.length > 10, `${leaves.length} leaves`);
+  // Nothing follows the last leaf of a table.
+  t.ok(between > leaves.length / 2, `${between} last keys above the next page`);
+});
 
 /** Where a page lists its nodes; they are counted from there, too. */
 const nodeList = 24;

@@ -57,7 +57,7 @@ function isFound(dataDir: string, entry: OpenedEntry, isWaitedFor = false): bool
 }
 
 t.test(
-  "[start-up] a large file is checked completely after a crash, unless it was opened since the machine started",
+  "a large file is checked completely after a crash, unless it was opened since the machine started",
   async (t) => {
     const { dataDir, file } = await withDamagedLeaf(t);
     const openedAs = new PageChecks(dataDir).markOf(crashed);
@@ -75,7 +75,7 @@ t.test(
   },
 );
 
-t.test("[start-up] a file of usual size is checked completely at each start", async (t) => {
+t.test("a file of usual size is checked completely at each start", async (t) => {
   const { dataDir, file } = await withDamagedLeaf(t);
   truncateSync(file, limits.store_checked_at_start_bytes_max);
   const openedAs = new PageChecks(dataDir).markOf({ id: 1, dueHint: 0 });
@@ -84,7 +84,7 @@ t.test("[start-up] a file of usual size is checked completely at each start", as
   t.notOk(isFound(dataDir, { id: 1, dueHint: null, openedAs }, true), "a request waits, and it was closed");
 });
 
-t.test("[start-up] a file is checked once for a start, and again when its organization was closed", async (t) => {
+t.test("a file is checked once for a start, and again when its organization was closed", async (t) => {
   const { dataDir, file } = await withDamagedLeaf(t);
   const openedAs = new PageChecks(dataDir).markOf(crashed);
   const checks = new PageChecks(dataDir);
@@ -95,7 +95,7 @@ t.test("[start-up] a file is checked once for a start, and again when its organi
   t.throws(() => checks.check({ ...crashed, openedAs }, true), { name: "DamagedData" });
 });
 
-t.test("[start-up] a start that follows a short-lived one checks everything again", async (t) => {
+t.test("a start that follows a short-lived one checks everything again", async (t) => {
   const dataDir = temporaryFolder(t);
   const root = RootStore.open(dataDir);
   t.teardown(() => root.close());

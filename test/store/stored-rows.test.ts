@@ -128,7 +128,7 @@ async function live(owner: Client, other: Client): Promise<void> {
   await must(owner.delete(`/messages/${deleted}`));
 }
 
-t.test("[architecture, Data that decides the cost] a table keeps every field of its rows, and no other", (t) => {
+t.test("a table keeps every field of its rows, and no other", (t) => {
   for (const table of tableNames) {
     const type = types.get(table);
     if (type === undefined) throw new Error(`${table} has no type`);
@@ -138,7 +138,7 @@ t.test("[architecture, Data that decides the cost] a table keeps every field of 
   t.end();
 });
 
-t.test("[architecture, Data that decides the cost] every stored row is as its type says", async (t) => {
+t.test("every stored row is as its type says", async (t) => {
   const server = await startTestServer(t);
   const { owner } = server;
   const other = await personOf(server, "other");

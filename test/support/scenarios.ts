@@ -75,7 +75,7 @@ export function proveScenarios(
   for (const scenario of scenarios.filter(({ name }) => names.includes(name))) {
     const skip = scenario.missing?.() ?? false;
     const what = cluster === null ? scenario.name : `${scenario.name} on a cluster`;
-    t.test(`[bench] ${what}, tiny, gives a complete result on the real server`, { skip }, async (t) => {
+    t.test(`${what}, tiny, gives a complete result on the real server`, { skip }, async (t) => {
       const result = await runScenario(scenario, {
         size: "tiny",
         overrides: {

@@ -48,11 +48,11 @@ async function endWithin(t: Test, how: "exit" | "nothing left to do", ms: number
 }
 
 for (const how of ["exit", "nothing left to do"] as const) {
-  t.test(`[operations, Start, stop, exit codes] a process ends after a thread has loaded: ${how}`, async (t) => {
+  t.test(`a process ends after a thread has loaded: ${how}`, async (t) => {
     t.strictSame(await endWithin(t, how, 50), { code: unusable, signal: null, isLoaded: true });
   });
 }
 
-t.test("[operations, Start, stop, exit codes] it does not wait for ever for a thread that never loads", async (t) => {
+t.test("it does not wait for ever for a thread that never loads", async (t) => {
   t.strictSame(await endWithin(t, "exit", 600_000), { code: unusable, signal: null, isLoaded: false });
 });

@@ -54,15 +54,12 @@ function exitWithin(t: Test, { ms, waitsMs }: { readonly ms: number; readonly wa
   return new Program(t, process.execPath, [file, String(ms), String(waitsMs)], {}).exited;
 }
 
-t.test(
-  "[operations, Start, stop, exit codes] a process exits after the transaction of another thread, which begins no other",
-  async (t) => {
-    const { code, signal } = await exitWithin(t, { ms: 50, waitsMs: 60_000 });
-    t.strictSame([code, signal], [unavailable, null]);
-  },
-);
+t.test("a process exits after the transaction of another thread, which begins no other", async (t) => {
+  const { code, signal } = await exitWithin(t, { ms: 50, waitsMs: 60_000 });
+  t.strictSame([code, signal], [unavailable, null]);
+});
 
-t.test("[operations, Start, stop, exit codes] if the transaction takes too long, the process is killed", async (t) => {
+t.test("if the transaction takes too long, the process is killed", async (t) => {
   const { signal } = await exitWithin(t, { ms: 60_000, waitsMs: 10 });
   t.equal(signal, "SIGKILL");
 });

@@ -106,7 +106,7 @@ function unresolved({ path, text }: Page): string[] {
   return found;
 }
 
-t.test("[house] every rule that code and tests quote exists in the documents", (t) => {
+t.test("every rule that code and tests quote exists in the documents", (t) => {
   t.ok(sources.length > 500, "the sources were found");
   t.equal(promiseIds.length, 16, "the promises were found");
   t.strictSame(sources.flatMap(unresolved), []);
@@ -119,13 +119,30 @@ t.test("[house] every rule that code and tests quote exists in the documents", (
   t.end();
 });
 
-t.test("[house] every rule that a document quotes exists", (t) => {
+/** Test titles begin with ids of rules or with no tag. The titles of the page still name its document. */
+function otherTags({ path, text }: Page): string[] {
+  if (!path.startsWith("test/") || path.startsWith("test/web/")) return [];
+  const id = /^(?:[MES]\d|D\d{1,3}|(?:spec|behaviour|pitfalls) \d+(?:\.\d+)?|\d+(?:\.\d+)?)(?: to [\w.]+)?$/;
+  return [...text.matchAll(/\btest\(\s*["'`]\[([^\]]+)\](?= )( \[)?/g)]
+    .filter(([, ids = "", second]) => second !== undefined || !ids.split(", ").every((one) => id.test(one)))
+    .map((match) => `${path}:${lineOf(text, match.index)} [${match[1]}]${match[2] ?? ""}`);
+}
+
+t.test("the title of a test begins with ids of rules in one pair of brackets, or with no tag", (t) => {
+  t.strictSame(sources.flatMap(otherTags), []);
+  const titles = ["[M1, D25] a", "[spec 2.1, 2.2] a", "a [b] c", "[operations, Logs] a", "[M1] [S3] a", "[house] a"];
+  const planted = titles.map((title) => `t.test("${title}", (t) => {`).join("\n");
+  t.equal(otherTags({ path: "test/x.test.ts", text: planted }).length, 3, "other tags would be found");
+  t.end();
+});
+
+t.test("every rule that a document quotes exists", (t) => {
   const prose = documents.map(({ path, text }) => ({ path, text: proseOf(text) }));
   t.strictSame(prose.flatMap(unresolved), []);
   t.end();
 });
 
-t.test("[house] decisions have numbers of their own, without holes", (t) => {
+t.test("decisions have numbers of their own, without holes", (t) => {
   const numbers = decisionIds.map((id) => Number(id.slice(1))).toSorted((a, b) => a - b);
   t.strictSame(
     numbers,
@@ -134,14 +151,14 @@ t.test("[house] decisions have numbers of their own, without holes", (t) => {
   t.end();
 });
 
-t.test("[house] the heading of a decision is a title, not its text", (t) => {
+t.test("the heading of a decision is a title, not its text", (t) => {
   const long = /^### D\d+ .{90,}$/gm;
   const found = documents.flatMap(({ path, text }) => [...text.matchAll(long)].map(([line]) => `${path}: ${line}`));
   t.strictSame(found, []);
   t.end();
 });
 
-t.test("[house] no test or comment quotes an issue, because readers cannot see issues", (t) => {
+t.test("no test or comment quotes an issue, because readers cannot see issues", (t) => {
   const quoted = /[[(](?:[^\])\n"'`]*[;,] )?issue(?:[,:]| \d| "|\] )[^\])\n]*|\bissue \d+\b|\[\d+ [A-Z][a-z]+\b/g;
   const found = sources.flatMap(({ path, text }) =>
     [...text.matchAll(quoted)].map((match) => `${path}:${lineOf(text, match.index)} ${match[0].slice(0, 60)}`),
@@ -150,7 +167,7 @@ t.test("[house] no test or comment quotes an issue, because readers cannot see i
   t.end();
 });
 
-t.test("[house] every document that a comment names exists", (t) => {
+t.test("every document that a comment names exists", (t) => {
   const names = new Set(documents.map(({ path }) => path.split("/").at(-1)));
   const found = sources.flatMap(({ path, text }) =>
     [...text.matchAll(/^.*(?:\/\*|^ *\*|\/\/).*$/gm)].flatMap((comment) =>
@@ -181,7 +198,7 @@ function brokenLinks({ path, text }: Page): string[] {
   });
 }
 
-t.test("[house] every link between documents leads to a file and a heading", (t) => {
+t.test("every link between documents leads to a file and a heading", (t) => {
   t.strictSame(documents.flatMap(brokenLinks), []);
   const planted = { path: "docs/x.md", text: "[a](adr/README.md) [b](nowhere.md) [c](../README.md#no-such-heading)" };
   t.equal(brokenLinks(planted).length, 2, "wrong ones would be found");
@@ -200,14 +217,14 @@ function missingPaths({ path, text }: Page): string[] {
 /** Documents about the public server's sources and about programs that measured a library. */
 const othersFiles: ReadonlySet<string> = new Set(["docs/behaviour.md", "docs/pitfalls.md"]);
 
-t.test("[house] every file and folder that a document names exists", (t) => {
+t.test("every file and folder that a document names exists", (t) => {
   t.strictSame(documents.filter(({ path }) => !othersFiles.has(path)).flatMap(missingPaths), []);
   const planted = { path: "docs/x.md", text: "`src/app/main.ts` `src/nowhere.ts` `actors/` `nowhere/here/`" };
   t.strictSame(missingPaths(planted), ["docs/x.md: src/nowhere.ts", "docs/x.md: nowhere/here/"], "wrong ones too");
   t.end();
 });
 
-t.test("[house] every npm script and every test file in a command exists", (t) => {
+t.test("every npm script and every test file in a command exists", (t) => {
   const { scripts } = JSON.parse(readFileSync(join(projectRoot, "package.json"), "utf8")) as {
     readonly scripts: Readonly<Record<string, string>>;
   };
@@ -223,7 +240,7 @@ t.test("[house] every npm script and every test file in a command exists", (t) =
   t.end();
 });
 
-t.test("[house] the index of measurements and the table of decisions name every page", (t) => {
+t.test("the index of measurements and the table of decisions name every page", (t) => {
   for (const folder of ["docs/measurements", "docs/decisions", "docs/adr"]) {
     const index = textOf(`${folder}/README.md`);
     for (const { path } of documents) {
@@ -235,7 +252,7 @@ t.test("[house] the index of measurements and the table of decisions name every 
   t.end();
 });
 
-t.test("[house] README.md has at most 150 lines", (t) => {
+t.test("README.md has at most 150 lines", (t) => {
   t.ok(textOf("README.md").split("\n").length - 1 <= 150);
   t.end();
 });

@@ -42,7 +42,7 @@ function violationsOf({ path, imports }: Pick<Source, "path" | "imports">): stri
     .map(({ target }) => `${path} imports ${target}`);
 }
 
-t.test("[architecture, Layout] every import is in the order of the wings, type imports included", (t) => {
+t.test("every import is in the order of the wings, type imports included", (t) => {
   t.ok(ours.length > 100, "the sources were found");
   t.strictSame(
     ours.map(({ path }) => path).filter((path) => Number.isNaN(levelOf(path))),
@@ -57,7 +57,7 @@ t.test("[architecture, Layout] every import is in the order of the wings, type i
   t.end();
 });
 
-t.test("[architecture, Layout] the wings of the page are those that the test knows, in this order", (t) => {
+t.test("the wings of the page are those that the test knows, in this order", (t) => {
   const page = readFileSync(join(projectRoot, "docs/architecture.md"), "utf8");
   const shown = /```wings\n([^`]+)```/.exec(page)?.[1] ?? "";
   const lines = shown
@@ -71,7 +71,7 @@ t.test("[architecture, Layout] the wings of the page are those that the test kno
 /** Parts of the command line that are clients of a server. */
 const clientPrograms = ["src/cli/listen.ts"];
 
-t.test("[architecture, Layout] a published package imports only its own files and modules of Node", (t) => {
+t.test("a published package imports only its own files and modules of Node", (t) => {
   const published = sources.filter(({ path }) => /^packages\/(?!web\/)[\w-]+\/src\//.test(path));
   t.ok(published.length > 10, "the packages were found");
   for (const { path, imports } of published) {
@@ -91,7 +91,7 @@ t.test("[architecture, Layout] a published package imports only its own files an
   t.end();
 });
 
-t.test("[architecture, Layout] the page imports its own files, those of the client package, and Preact", (t) => {
+t.test("the page imports its own files, those of the client package, and Preact", (t) => {
   const page = sources.filter(({ path }) => path.startsWith("packages/web/src/"));
   t.ok(page.length > 10, "the page was found");
   const packages = ["preact", "@preact/signals"];
@@ -105,7 +105,7 @@ t.test("[architecture, Layout] the page imports its own files, those of the clie
   t.end();
 });
 
-t.test("[architecture, Layout] there are no import cycles at run time", (t) => {
+t.test("there are no import cycles at run time", (t) => {
   t.strictSame(findCycles(sources), []);
   const link = (path: string, target: string) => ({ path, imports: [{ target, isPackage: false, isTypeOnly: false }] });
   t.strictSame(
@@ -132,7 +132,7 @@ function faultsOf(circles: readonly string[][], known: readonly (readonly string
   ];
 }
 
-t.test("[architecture, Layout] there are no import cycles of files or folders, type imports included", (t) => {
+t.test("there are no import cycles of files or folders, type imports included", (t) => {
   const graph = importGraph(ours);
   t.strictSame(faultsOf(findCircles(graph), knownFileCircles), [], "files");
   t.strictSame(faultsOf(findCircles(folderGraph(graph)), knownFolderCircles), [], "folders");
@@ -153,7 +153,7 @@ t.test("[architecture, Layout] there are no import cycles of files or folders, t
   t.end();
 });
 
-t.test("[architecture, Layout] only actors/kinds.ts imports machines", (t) => {
+t.test("only actors/kinds.ts imports machines", (t) => {
   for (const { path, imports } of ours) {
     const machines = imports.filter(({ target }) => /^actors\/[\w-]+\/machine\.ts$/.test(target));
     if (path !== "actors/kinds.ts" && machines.length > 0) t.fail(`${path} imports ${machines[0]?.target}`);
@@ -162,33 +162,30 @@ t.test("[architecture, Layout] only actors/kinds.ts imports machines", (t) => {
   t.end();
 });
 
-t.test(
-  "[architecture, Layout] lmdb, uWebSockets.js, ws, xstate and NATS are imported only by their own folders",
-  (t) => {
-    const homes: Readonly<Record<string, string>> = {
-      lmdb: "src/store/",
-      "uWebSockets.js": "src/edge/transport/",
-      ws: "src/edge/transport/",
-      xstate: "actors/",
-      nodemailer: "src/outbound/",
-      "@nats-io/transport-node": "src/durability/cluster/",
-      "@nats-io/jetstream": "src/durability/cluster/",
-      "@nats-io/obj": "src/durability/cluster/",
-    };
-    for (const [name, home] of Object.entries(homes)) {
-      const users = ours.filter(({ imports }) => imports.some(({ target, isPackage }) => isPackage && target === name));
-      t.ok(users.length > 0, `${name} is used`);
-      t.strictSame(
-        users.map(({ path }) => path).filter((path) => !path.startsWith(home) && !clientPrograms.includes(path)),
-        [],
-        name,
-      );
-    }
-    t.end();
-  },
-);
+t.test("lmdb, uWebSockets.js, ws, xstate and NATS are imported only by their own folders", (t) => {
+  const homes: Readonly<Record<string, string>> = {
+    lmdb: "src/store/",
+    "uWebSockets.js": "src/edge/transport/",
+    ws: "src/edge/transport/",
+    xstate: "actors/",
+    nodemailer: "src/outbound/",
+    "@nats-io/transport-node": "src/durability/cluster/",
+    "@nats-io/jetstream": "src/durability/cluster/",
+    "@nats-io/obj": "src/durability/cluster/",
+  };
+  for (const [name, home] of Object.entries(homes)) {
+    const users = ours.filter(({ imports }) => imports.some(({ target, isPackage }) => isPackage && target === name));
+    t.ok(users.length > 0, `${name} is used`);
+    t.strictSame(
+      users.map(({ path }) => path).filter((path) => !path.startsWith(home) && !clientPrograms.includes(path)),
+      [],
+      name,
+    );
+  }
+  t.end();
+});
 
-t.test("[architecture, Layout] the server imports neither tests nor benches, and every imported file exists", (t) => {
+t.test("the server imports neither tests nor benches, and every imported file exists", (t) => {
   for (const { path, imports } of sources) {
     for (const { target, isPackage } of imports) {
       if (isPackage) continue;
@@ -227,21 +224,21 @@ const bans: Readonly<Record<string, Ban>> = {
     where: ours.filter(({ path }) => /^(?:actors|schemas|domain)\//.test(path)),
     except: [],
   },
-  "[house] any": { what: /\bas any\b|<any>/, where: ours, except: [] },
-  "[house] tests that disable other tests": { what: /\.only\(|\bonly: true/, where: others, except: [] },
-  "[house] open TODO notes in comments": {
+  any: { what: /\bas any\b|<any>/, where: ours, except: [] },
+  "tests that disable other tests": { what: /\.only\(|\bonly: true/, where: others, except: [] },
+  "open TODO notes in comments": {
     what: /\b(?:TODO|FIXME|XXX|HACK)\b/,
     where: others,
     // TODO is a directive of TAP, which these read.
     except: ["scripts/test-failures.mjs", "test/tidy/test-failures.test.ts"],
   },
-  "[house] paths of a developer's machine": {
+  "paths of a developer's machine": {
     what: /["'`\s(](?:\/(?:home|Users)\/\w+\/|\/(?:root|work|tmp)\/\w|[A-Z]:\\)/,
     where: others,
     except: [],
   },
-  "[house] default exports": { what: /^export default\b/m, where: others, except: [] },
-  "[house] compiler silenced": { what: /@ts-(?:ignore|expect-error|nocheck)/, where: others, except: [] },
+  "default exports": { what: /^export default\b/m, where: others, except: [] },
+  "compiler silenced": { what: /@ts-(?:ignore|expect-error|nocheck)/, where: others, except: [] },
 };
 
 for (const [rule, { what, where, except }] of Object.entries(bans)) {
@@ -256,7 +253,7 @@ for (const [rule, { what, where, except }] of Object.entries(bans)) {
   });
 }
 
-t.test("[house] every file opens with a comment; files of more than 400 lines are reported", (t) => {
+t.test("every file opens with a comment; files of more than 400 lines are reported", (t) => {
   for (const { path, text } of sources) {
     if (!/^(?:#!.*\n)?(?:\/\*|\/\/)/.test(text)) t.fail(`${path} does not begin with a comment`);
     const lines = text.split("\n").length - 1;
@@ -305,7 +302,7 @@ function isUsed(name: string): boolean {
   return sources.some(({ imports }) => imports.some(({ target, isPackage }) => isPackage && target === name));
 }
 
-t.test("[house] every dependency is used, and docs/dependencies.md says what it is for", (t) => {
+t.test("every dependency is used, and docs/dependencies.md says what it is for", (t) => {
   const table = readFileSync(join(projectRoot, "docs/dependencies.md"), "utf8");
   for (const name of [...Object.keys(description.dependencies), ...Object.keys(description.devDependencies ?? {})]) {
     t.ok(isUsed(name), `${name} is used`);
@@ -317,7 +314,7 @@ t.test("[house] every dependency is used, and docs/dependencies.md says what it 
   t.end();
 });
 
-t.test("[house] packages that the server imports are dependencies, not devDependencies", (t) => {
+t.test("packages that the server imports are dependencies, not devDependencies", (t) => {
   for (const { path, imports } of sources) {
     if (peers.some(({ folder }) => path.startsWith(`${folder}/`))) continue;
     const isServer = /^(?:schemas|domain|actors|src)\/|^(?:colloquy|scripts\/build)\.mjs$/.test(path);
@@ -332,7 +329,7 @@ t.test("[house] packages that the server imports are dependencies, not devDepend
   t.end();
 });
 
-t.test("[bench] a peer imports only what its own package.json lists, and no file imports a peer", (t) => {
+t.test("a peer imports only what its own package.json lists, and no file imports a peer", (t) => {
   t.ok(peers.length > 0);
   for (const { folder, description: own } of peers) {
     const inside = sources.filter(({ path }) => path.startsWith(`${folder}/`));
@@ -351,7 +348,7 @@ t.test("[bench] a peer imports only what its own package.json lists, and no file
   t.end();
 });
 
-t.test("[house] dependency versions are exact", (t) => {
+t.test("dependency versions are exact", (t) => {
   const all = [description, ...peers.map((peer) => peer.description)];
   for (const { dependencies, devDependencies = {} } of all) {
     for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {

@@ -17,7 +17,7 @@ function isProcessWide(path: string, seen = new Set<string>()): boolean {
   return processWide.test(source.text) || source.imports.some(({ target }) => isProcessWide(target, seen));
 }
 
-t.test("[house] a test file that measures or changes its process runs alone in it", (t) => {
+t.test("a test file that measures or changes its process runs alone in it", (t) => {
   const files = [...sources.keys()].filter((path) => path.endsWith(".test.ts"));
   t.ok(files.length > 300);
   const found = files.filter((path) => isProcessWide(path));
@@ -27,7 +27,7 @@ t.test("[house] a test file that measures or changes its process runs alone in i
   t.end();
 });
 
-t.test("[house] each size of a tier is a variable that its file reads, and the deep tier has the larger value", (t) => {
+t.test("each size of a tier is a variable that its file reads, and the deep tier has the larger value", (t) => {
   for (const { file, quick, deep } of tiers) {
     const text = textsOf(file);
     t.ok(text !== "", `${file} is there`);

@@ -18,7 +18,7 @@ function filesOf(path: string): string[] {
   return existsSync(folder) ? readdirSync(folder).filter((file) => name.test(file)) : [];
 }
 
-t.test("[house] every script that runs tests names existing files and no folder", (t) => {
+t.test("every script that runs tests names existing files and no folder", (t) => {
   const named = Object.entries(scripts).flatMap(([script, command]) =>
     [...command.matchAll(/\btest\/\S+/g)].map(([path]) => ({ script, path })),
   );

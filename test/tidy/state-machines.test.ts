@@ -5,12 +5,12 @@ import t from "tap";
 import { allMachines, commandsOf, edgesOf, lifeCycles, renderStates, statesPage } from "../support/state-machines.ts";
 import { projectRoot, readSources } from "./sources.ts";
 
-t.test("[house] docs/state-machines.md is what `npm run docs:machines` writes", (t) => {
+t.test("docs/state-machines.md is what `npm run docs:machines` writes", (t) => {
   t.equal(readFileSync(statesPage, "utf8"), renderStates());
   t.end();
 });
 
-t.test("[house] every transition says when it is taken, and follows a command that its state accepts", (t) => {
+t.test("every transition says when it is taken, and follows a command that its state accepts", (t) => {
   for (const machine of allMachines) {
     for (const { from, to, when, command } of edgesOf(machine)) {
       const name = `${machine.id}: ${from} to ${to}`;
@@ -23,7 +23,7 @@ t.test("[house] every transition says when it is taken, and follows a command th
   t.end();
 });
 
-t.test("[house] every event of a life cycle occurs in its class, and every state can be reached", (t) => {
+t.test("every event of a life cycle occurs in its class, and every state can be reached", (t) => {
   for (const { id, life, user } of lifeCycles) {
     const source = readFileSync(join(projectRoot, user), "utf8");
     const taken = new Set([...source.matchAll(/step\(\s*\w+,\s*\w+,\s*"(\w+)"/g)].map(([, event]) => event));

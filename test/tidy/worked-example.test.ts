@@ -22,7 +22,7 @@ function isOfServer(path: string): boolean {
   return /^(?:actors|schemas|src)\//.test(path);
 }
 
-t.test("[house] saved snippets take at most 7 files of the server and 4 of the tests", (t) => {
+t.test("saved snippets take at most 7 files of the server and 4 of the tests", (t) => {
   const files = readSources().filter(({ path, text }) => /saved.?snippet/i.test(path + text));
   const paths = files.map(({ path }) => path).filter((path) => path !== "test/tidy/worked-example.test.ts");
   const ofServer = paths.filter(isOfServer);
@@ -32,7 +32,7 @@ t.test("[house] saved snippets take at most 7 files of the server and 4 of the t
   t.end();
 });
 
-t.test("[house] the worked example takes no more files, applies, compiles and passes its tests", async (t) => {
+t.test("the worked example takes no more files, applies, compiles and passes its tests", async (t) => {
   const changed = [...readFileSync(patch, "utf8").matchAll(/^\+\+\+ b\/(\S+)$/gm)].map((match) => match[1] ?? "");
   const ofServer = changed.filter(isOfServer);
   const ofTests = changed.filter((path) => path.startsWith("test/"));

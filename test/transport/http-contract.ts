@@ -40,7 +40,7 @@ function sendLong(
 }
 
 export const httpContract: Contract = {
-  "[transport] a request has its method, path, query and every header as sent": async (t, transport) => {
+  "a request has its method, path, query and every header as sent": async (t, transport) => {
     const seen: unknown[] = [];
     const { url } = await serve(t, transport, {
       handler(response, request) {
@@ -61,10 +61,7 @@ export const httpContract: Contract = {
     t.strictSame(seen, [{ method: "PATCH", path: "/a%2Fb/c", query: "d=e?f", headers, first: "1" }, ""]);
   },
 
-  "[transport] a response has its status, headers and length, and the connection serves the next request": async (
-    t,
-    transport,
-  ) => {
+  "a response has its status, headers and length, and the connection serves the next request": async (t, transport) => {
     const { url } = await serve(t, transport, {
       handler(response, request) {
         response.onAborted(() => undefined);
@@ -100,7 +97,7 @@ export const httpContract: Contract = {
     connection.destroy();
   },
 
-  "[transport] a body arrives in chunks of which exactly one is the last, whether its length is known or not": async (
+  "a body arrives in chunks of which exactly one is the last, whether its length is known or not": async (
     t,
     transport,
   ) => {
@@ -124,7 +121,7 @@ export const httpContract: Contract = {
     t.equal((await exchange(url, `${post("Transfer-Encoding: chunked")}0\r\n\r\n`))?.text, "0 ", "an empty one");
   },
 
-  "[transport] [S3] a paused body stops arriving, and is complete after it is resumed": async (t, transport) => {
+  "[S3] a paused body stops arriving, and is complete after it is resumed": async (t, transport) => {
     const body = longBody(8 * 1024 * 1024);
     let received = 0;
     let held: TransportResponse | null = null;
@@ -159,10 +156,7 @@ export const httpContract: Contract = {
     connection.destroy();
   },
 
-  "[transport] after a response that closes the connection, no bytes after the request are handled": async (
-    t,
-    transport,
-  ) => {
+  "after a response that closes the connection, no bytes after the request are handled": async (t, transport) => {
     let handled = 0;
     const { url } = await serve(t, transport, {
       handler(response) {
@@ -186,10 +180,7 @@ export const httpContract: Contract = {
     t.equal(handled, 2, "one of each connection");
   },
 
-  "[transport] a client that hangs up aborts its response once; `close` aborts it before it returns": async (
-    t,
-    transport,
-  ) => {
+  "a client that hangs up aborts its response once; `close` aborts it before it returns": async (t, transport) => {
     const aborted: string[] = [];
     let waiting: TransportResponse | null = null;
     const { url } = await serve(t, transport, {
@@ -218,10 +209,7 @@ export const httpContract: Contract = {
     t.strictSame(aborted, ["/hangs-up", "/half", "/close", "closed"]);
   },
 
-  "[transport] [S3] a client that stops reading pauses the response, which is complete after it reads on": async (
-    t,
-    transport,
-  ) => {
+  "[S3] a client that stops reading pauses the response, which is complete after it reads on": async (t, transport) => {
     const body = longBody(32 * 1024 * 1024);
     const pieceBytes = 256 * 1024;
     let sent: { offsets: number[]; isDone: boolean } | null = null;
@@ -254,29 +242,31 @@ export const httpContract: Contract = {
     t.notOk(isAborted);
   },
 
-  "[transport] [D33] bytes that are not a request close the connection; a head that is too large is rejected with 431":
-    async (t, transport) => {
-      const { url } = await serve(t, transport, { handler: answering("handled") });
-      const broken = [
-        "GET / HTTP/9.9\r\nHost: x\r\n\r\n",
-        `${get("/").slice(0, -2)}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n`,
-        "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
-      ];
-      for (const bytes of broken) {
-        const connection = new RawConnection(url);
-        await connection.write(Buffer.from(bytes, "latin1"));
-        connection.finish();
-        await connection.closed;
-        t.notMatch(connection.rest, "handled", JSON.stringify(bytes));
-      }
-      const large = `X-Long: ${"y".repeat(limits.http_head_bytes_max)}\r\n`;
-      t.equal((await exchange(url, get("/", large)))?.status ?? 431, 431);
-      t.equal((await exchange(url, get("/")))?.text, "handled", "the next one is served");
-      const fits = `X-Long: ${"y".repeat(limits.http_head_bytes_max - 1024)}\r\n`;
-      t.equal((await exchange(url, get("/", fits)))?.text, "handled", "so is a large head");
-    },
+  "[D33] bytes that are not a request close the connection; a head that is too large is rejected with 431": async (
+    t,
+    transport,
+  ) => {
+    const { url } = await serve(t, transport, { handler: answering("handled") });
+    const broken = [
+      "GET / HTTP/9.9\r\nHost: x\r\n\r\n",
+      `${get("/").slice(0, -2)}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+    ];
+    for (const bytes of broken) {
+      const connection = new RawConnection(url);
+      await connection.write(Buffer.from(bytes, "latin1"));
+      connection.finish();
+      await connection.closed;
+      t.notMatch(connection.rest, "handled", JSON.stringify(bytes));
+    }
+    const large = `X-Long: ${"y".repeat(limits.http_head_bytes_max)}\r\n`;
+    t.equal((await exchange(url, get("/", large)))?.status ?? 431, 431);
+    t.equal((await exchange(url, get("/")))?.text, "handled", "the next one is served");
+    const fits = `X-Long: ${"y".repeat(limits.http_head_bytes_max - 1024)}\r\n`;
+    t.equal((await exchange(url, get("/", fits)))?.text, "handled", "so is a large head");
+  },
 
-  "[transport] Upgrade headers of other protocols are ignored": async (t, transport) => {
+  "Upgrade headers of other protocols are ignored": async (t, transport) => {
     const { url } = await serve(t, transport, {
       handler(response, request) {
         response.onAborted(() => undefined);
@@ -296,7 +286,7 @@ export const httpContract: Contract = {
     connection.destroy();
   },
 
-  "[transport] Expect: 100-continue is answered, an unknown expectation is ignored": async (t, transport) => {
+  "Expect: 100-continue is answered, an unknown expectation is ignored": async (t, transport) => {
     const { url } = await serve(t, transport, {
       handler(response) {
         response.onAborted(() => undefined);
@@ -318,7 +308,7 @@ export const httpContract: Contract = {
     }
   },
 
-  "[transport] a client's address is in dotted IPv4 form, or in full IPv6 form": async (t, transport) => {
+  "a client's address is in dotted IPv4 form, or in full IPv6 form": async (t, transport) => {
     const handler = (response: TransportResponse) => {
       response.onAborted(() => undefined);
       respond(response, Buffer.from(response.getRemoteAddressAsText()).toString());
@@ -355,7 +345,7 @@ export const httpContract: Contract = {
     t.equal((await exchange(url, get("/")))?.text, "served");
   },
 
-  "[transport] a port in use is not shared": async (t, transport) => {
+  "a port in use is not shared": async (t, transport) => {
     const { url } = await serve(t, transport, { handler: answering("first") });
     const second = transport.createApp({
       tls: null,
@@ -367,10 +357,7 @@ export const httpContract: Contract = {
     second?.close();
   },
 
-  "[transport] while draining, open connections are served and new ones refused, until `close` drops all": async (
-    t,
-    transport,
-  ) => {
+  "while draining, open connections are served and new ones refused, until `close` drops all": async (t, transport) => {
     const { app, url } = await serve(t, transport, { handler: answering("served") });
     const [open, silent] = [new RawConnection(url), new RawConnection(url)];
     for (const connection of [open, silent]) {

@@ -18,20 +18,17 @@ const hasNative = await loadNative().then(
   () => false,
 );
 
-t.test(
-  "[transport] TRANSPORT=auto is uWebSockets.js where its binary loads, and Node elsewhere, with the reason",
-  async (t) => {
-    const loaded = await loadTransport("auto");
-    t.match(loaded, { transport: { kind: hasNative ? "native" : "node" }, isFallback: !hasNative });
-    const fallback = await loadTransport("auto", noBinary);
-    t.match(fallback, { transport: { kind: "node" }, isFallback: true });
-    t.match(fallback.why, `Node ${process.versions.node}`);
-    t.match(fallback.why, "Cannot find module './bin/uws_linux_x64_147.node'");
-    t.notMatch(fallback.why, /\n/, "one line");
-  },
-);
+t.test("TRANSPORT=auto is uWebSockets.js where its binary loads, and Node elsewhere, with the reason", async (t) => {
+  const loaded = await loadTransport("auto");
+  t.match(loaded, { transport: { kind: hasNative ? "native" : "node" }, isFallback: !hasNative });
+  const fallback = await loadTransport("auto", noBinary);
+  t.match(fallback, { transport: { kind: "node" }, isFallback: true });
+  t.match(fallback.why, `Node ${process.versions.node}`);
+  t.match(fallback.why, "Cannot find module './bin/uws_linux_x64_147.node'");
+  t.notMatch(fallback.why, /\n/, "one line");
+});
 
-t.test("[transport] TRANSPORT=node never loads the binary, TRANSPORT=native always requires it", async (t) => {
+t.test("TRANSPORT=node never loads the binary, TRANSPORT=native always requires it", async (t) => {
   t.match(await loadTransport("node", noBinary), { transport: { kind: "node" }, isFallback: false });
   await t.rejects(loadTransport("native", noBinary), NoNativeTransport);
 });
@@ -52,14 +49,14 @@ async function logged(
   return said.filter(({ msg }) => msg.startsWith(`transport ${transport}: `));
 }
 
-t.test("[transport] the server says in one log line which transport it uses and why", async (t) => {
+t.test("the server says in one log line which transport it uses and why", async (t) => {
   t.match(await logged(t, { TRANSPORT: "node" }), [{ level: 30, msg: "transport node: TRANSPORT=node" }]);
   const lines = await logged(t, { TRANSPORT: "auto" });
   t.match(lines, [{ level: hasNative ? 30 : 40, msg: `transport ${hasNative ? "native" : "node"}: ` }]);
   t.equal(lines.length, 1);
 });
 
-t.test("[transport] TRANSPORT is auto, native or node", (t) => {
+t.test("TRANSPORT is auto, native or node", (t) => {
   t.equal(readConfig({}).transport, "auto");
   for (const choice of ["auto", "native", "node"]) t.equal(readConfig({ TRANSPORT: choice }).transport, choice);
   t.throws(() => readConfig({ TRANSPORT: "uws" }), {

@@ -13,7 +13,7 @@ if (transport === null) t.pass("skipped: uWebSockets.js has no binary that loads
 else {
   holds(t, transport, httpContract, socketContract, tlsContract, patienceContract);
 
-  t.test("[transport] the library prints no warning for a socket that is accepted later", async (t) => {
+  t.test("the library prints no warning for a socket that is accepted later", async (t) => {
     const { code, stdout, stderr } = await new Program(
       t,
       process.execPath,

@@ -34,7 +34,7 @@ function held() {
 }
 
 t.test(
-  "[transport] node: requests that arrive together are handled one after the other, however late they are answered",
+  "node: requests that arrive together are handled one after the other, however late they are answered",
   async (t) => {
     const { handler, waiting, answer } = held();
     const { url } = await serve(t, nodeTransport, { handler });
@@ -50,28 +50,25 @@ t.test(
   },
 );
 
-t.test(
-  "[transport] [S3] node: requests_pipelined_max: with one more waiting request the connection is closed",
-  async (t) => {
-    const { handler, waiting, aborted, answer } = held();
-    const { url } = await serve(t, nodeTransport, { handler });
-    const full = new RawConnection(url);
-    await full.write(get("/full").repeat(1 + limits.requests_pipelined_max));
-    for (let count = 0; count <= limits.requests_pipelined_max; count++) {
-      await answer();
-      t.equal((await full.answer())?.status, 200);
-    }
-    full.destroy();
-    const over = new RawConnection(url);
-    await over.write(get("/over").repeat(2 + limits.requests_pipelined_max));
-    await over.closed;
-    await until(() => aborted.length > 0);
-    t.strictSame([over.rest, aborted, waiting.length], ["", ["/over"], 1], "the first one was begun, no other");
-  },
-);
+t.test("[S3] node: requests_pipelined_max: with one more waiting request the connection is closed", async (t) => {
+  const { handler, waiting, aborted, answer } = held();
+  const { url } = await serve(t, nodeTransport, { handler });
+  const full = new RawConnection(url);
+  await full.write(get("/full").repeat(1 + limits.requests_pipelined_max));
+  for (let count = 0; count <= limits.requests_pipelined_max; count++) {
+    await answer();
+    t.equal((await full.answer())?.status, 200);
+  }
+  full.destroy();
+  const over = new RawConnection(url);
+  await over.write(get("/over").repeat(2 + limits.requests_pipelined_max));
+  await over.closed;
+  await until(() => aborted.length > 0);
+  t.strictSame([over.rest, aborted, waiting.length], ["", ["/over"], 1], "the first one was begun, no other");
+});
 
 t.test(
-  "[transport] node: an HTTP/1.0 request is answered, and the connection is closed unless the client asks to keep it",
+  "node: an HTTP/1.0 request is answered, and the connection is closed unless the client asks to keep it",
   async (t) => {
     const { url } = await serve(t, nodeTransport, { handler: answering("old") });
     const connection = new RawConnection(url);
@@ -87,7 +84,7 @@ t.test(
   },
 );
 
-t.test("[transport] node: a request line may arrive byte by byte", async (t) => {
+t.test("node: a request line may arrive byte by byte", async (t) => {
   const { url } = await serve(t, nodeTransport, { handler: answering("whole") });
   const connection = new RawConnection(url);
   for (const byte of get("/a?b=c")) {
@@ -98,7 +95,7 @@ t.test("[transport] node: a request line may arrive byte by byte", async (t) => 
   connection.destroy();
 });
 
-t.test("[transport] node: Expect: 100-Continue is answered before the body, whatever its case", async (t) => {
+t.test("node: Expect: 100-Continue is answered before the body, whatever its case", async (t) => {
   const { url } = await serve(t, nodeTransport, {
     handler(response) {
       response.onAborted(() => undefined);
@@ -113,7 +110,7 @@ t.test("[transport] node: Expect: 100-Continue is answered before the body, what
   connection.destroy();
 });
 
-t.test("[transport] [D33] node: bytes that are not a request are rejected with 400 in the envelope", async (t) => {
+t.test("[D33] node: bytes that are not a request are rejected with 400 in the envelope", async (t) => {
   const { url } = await serve(t, nodeTransport, { handler: answering("handled") });
   const requests = [
     "GARBAGE\r\n\r\n",
@@ -132,7 +129,7 @@ t.test("[transport] [D33] node: bytes that are not a request are rejected with 4
   }
 });
 
-t.test("[transport] [spec 2.1] node: malformed chunks abort their request and are rejected with 400", async (t) => {
+t.test("[spec 2.1] node: malformed chunks abort their request and are rejected with 400", async (t) => {
   const bodies: string[] = [];
   let aborts = 0;
   const { url } = await serve(t, nodeTransport, {
@@ -157,7 +154,7 @@ t.test("[transport] [spec 2.1] node: malformed chunks abort their request and ar
   t.equal((await exchange(url, `${chunked}3\r\nabc\r\n0\r\n\r\n`))?.text, "whole");
 });
 
-t.test("[transport] node: bytes that are not a request are answered after the requests before them", async (t) => {
+t.test("node: bytes that are not a request are answered after the requests before them", async (t) => {
   const { handler, answer, aborted } = held();
   const { url } = await serve(t, nodeTransport, { handler });
   const connection = new RawConnection(url);
@@ -177,7 +174,7 @@ t.test("[transport] node: bytes that are not a request are answered after the re
   await inBody.closed;
 });
 
-t.test("[transport] node: an upgrade that follows an unanswered request closes the connection", async (t) => {
+t.test("node: an upgrade that follows an unanswered request closes the connection", async (t) => {
   const { handler, aborted } = held();
   const watched = watchedRoute();
   const { url } = await serve(t, nodeTransport, { handler, route: watched.route });

@@ -31,10 +31,7 @@ function nextMessage(client: WebSocket): Promise<{ data: Buffer; isBinary: boole
 }
 
 export const socketContract: Contract = {
-  "[transport] an accepted upgrade opens a socket with its data and protocol, for text and bytes": async (
-    t,
-    transport,
-  ) => {
+  "an accepted upgrade opens a socket with its data and protocol, for text and bytes": async (t, transport) => {
     const watched = watchedRoute();
     const { url } = await serve(t, transport, { route: watched.route });
     const client = await connectSocket(t, url, "?somebody", ["msgpack"]);
@@ -53,10 +50,7 @@ export const socketContract: Contract = {
     t.strictSame(watched.events, ["open somebody", "text hello \u{1f600}", "binary 00ff", "closed"]);
   },
 
-  "[transport] an upgrade without a protocol has none, and bytes sent before the response are not frames": async (
-    t,
-    transport,
-  ) => {
+  "an upgrade without a protocol has none, and bytes sent before the response are not frames": async (t, transport) => {
     const watched = watchedRoute();
     const { url } = await serve(t, transport, { route: watched.route });
     const connection = new RawConnection(url);
@@ -71,7 +65,7 @@ export const socketContract: Contract = {
     connection.destroy();
   },
 
-  "[transport] sockets that are accepted in a later pass of the loop stay open": async (t, transport) => {
+  "sockets that are accepted in a later pass of the loop stay open": async (t, transport) => {
     let blocks: readonly Buffer[] = [];
     const watched = watchedRoute();
     const route: typeof watched.route = {
@@ -103,7 +97,7 @@ export const socketContract: Contract = {
     t.equal(blocks.length, 250);
   },
 
-  "[transport] a rejected upgrade gets its response, and the connection is closed": async (t, transport) => {
+  "a rejected upgrade gets its response, and the connection is closed": async (t, transport) => {
     const watched = watchedRoute({
       upgrade(response) {
         let isOver = false;
@@ -127,10 +121,7 @@ export const socketContract: Contract = {
     t.strictSame(watched.events, []);
   },
 
-  "[transport] the path of sockets: a GET without an upgrade is answered, other methods are requests": async (
-    t,
-    transport,
-  ) => {
+  "the path of sockets: a GET without an upgrade is answered, other methods are requests": async (t, transport) => {
     const { url } = await serve(t, transport, { route: watchedRoute().route, handler: answering("request") });
     const ask = async (method: string, path: string) =>
       (await exchange(url, `${method} ${path} HTTP/1.1\r\nHost: x\r\n\r\n`))?.text;
@@ -142,7 +133,7 @@ export const socketContract: Contract = {
     t.equal(elsewhere?.text, "request", "an upgrade elsewhere is ignored");
   },
 
-  "[transport] the fragments of a message arrive as one message, in both directions": async (t, transport) => {
+  "the fragments of a message arrive as one message, in both directions": async (t, transport) => {
     const watched = watchedRoute();
     const { url } = await serve(t, transport, { route: watched.route });
     const client = await connectSocket(t, url);
@@ -157,7 +148,7 @@ export const socketContract: Contract = {
     t.equal(watched.events[1], "text ab");
   },
 
-  "[transport] [S3] [E3] if a client does not read, sends are buffered, then dropped, and the socket is closed": async (
+  "[S3, E3] if a client does not read, sends are buffered, then dropped, and the socket is closed": async (
     t,
     transport,
   ) => {
@@ -188,7 +179,7 @@ export const socketContract: Contract = {
     t.equal(watched.events.at(-1), "closed");
   },
 
-  "[transport] [S3] a message over the bound closes the socket, also in fragments": async (t, transport) => {
+  "[S3] a message over the bound closes the socket, also in fragments": async (t, transport) => {
     for (const isWhole of [true, false]) {
       const watched = watchedRoute();
       const { url } = await serve(t, transport, { route: watched.route });
@@ -206,7 +197,7 @@ export const socketContract: Contract = {
     }
   },
 
-  "[transport] `end` sends its code and reason after everything that was sent, and closes before it returns": async (
+  "`end` sends its code and reason after everything that was sent, and closes before it returns": async (
     t,
     transport,
   ) => {
@@ -225,7 +216,7 @@ export const socketContract: Contract = {
     t.equal(watched.events.filter((event) => event === "closed").length, 1);
   },
 
-  "[transport] the socket of a client that violates the protocol or vanishes is closed once": async (t, transport) => {
+  "the socket of a client that violates the protocol or vanishes is closed once": async (t, transport) => {
     const broken = watchedRoute();
     const { url } = await serve(t, transport, { route: broken.route });
     const connection = new RawConnection(url);
@@ -248,7 +239,7 @@ export const socketContract: Contract = {
     );
   },
 
-  "[transport] closing the app closes its sockets": async (t, transport) => {
+  "closing the app closes its sockets": async (t, transport) => {
     const watched = watchedRoute();
     const { app, url } = await serve(t, transport, { route: watched.route });
     const client = await connectSocket(t, url);
@@ -265,7 +256,7 @@ export const socketContract: Contract = {
 };
 
 export const tlsContract: Contract = {
-  "[transport] TLS: https and wss with the given key, and nothing else": async (t, transport) => {
+  "TLS: https and wss with the given key, and nothing else": async (t, transport) => {
     const obstacle = certificateObstacle();
     if (obstacle !== null) {
       t.pass(`skipped: ${obstacle}`);
