@@ -74,58 +74,55 @@ t.test("[D255] both documents are valid by the published schemas, and every refe
   t.notOk(isValid({ ...asyncApi, operations: { x: { action: "push" } } }), "in both");
 });
 
-t.test(
-  "[D255] the OpenAPI document has each operation once, with its parameters and its codes by status",
-  async (t) => {
-    const { url } = await startTestServer(t);
-    const document = await documentAt(url, "/api/v1/openapi.json");
-    const found = operationsOf(document);
-    const ids = found.flatMap(({ operation }) => [operation.operationId, ...(operation["x-also"] ?? [])]);
-    t.strictSame(ids.toSorted(), endpoints.map(({ operationId }) => operationId).toSorted());
-    const forms = new Set(Object.keys(document.paths).map((path) => path.replaceAll(/\{\w+\}/g, "{}")));
-    t.equal(forms.size, Object.keys(document.paths).length, "no two paths differ in the names of variables only");
+t.test("[D255] the document has each operation once, with its parameters and its codes by status", async (t) => {
+  const { url } = await startTestServer(t);
+  const document = await documentAt(url, "/api/v1/openapi.json");
+  const found = operationsOf(document);
+  const ids = found.flatMap(({ operation }) => [operation.operationId, ...(operation["x-also"] ?? [])]);
+  t.strictSame(ids.toSorted(), endpoints.map(({ operationId }) => operationId).toSorted());
+  const forms = new Set(Object.keys(document.paths).map((path) => path.replaceAll(/\{\w+\}/g, "{}")));
+  t.equal(forms.size, Object.keys(document.paths).length, "no two paths differ in the names of variables only");
 
-    const byId = new Map(found.flatMap((one) => [[one.operation.operationId, one] as const]));
-    for (const endpoint of endpoints) {
-      const one = byId.get(endpoint.operationId);
-      if (one === undefined) continue;
-      const { parameters = [], requestBody, responses } = one.operation;
-      const [form] = Object.values<Document>(requestBody?.content ?? {});
-      const described = [...parameters, ...Object.values<Document>(form?.schema.properties ?? {})];
-      const silent = described.filter((part) => part.$ref === undefined && !/\w{3}/.test(part.description ?? ""));
-      t.strictSame(silent, [], `${endpoint.operationId} explains its parameters`);
-      const named = new Set([
-        ...parameters.flatMap((parameter: Document) => parameter.name?.split("_or_") ?? []),
-        ...Object.keys(form?.schema.properties ?? {}),
-      ]);
-      for (const name of Object.keys(endpoint.params)) {
-        t.ok(
-          named.has(name) || [...named].some((other) => name.split("_or_").includes(other)),
-          `${endpoint.operationId} ${name}`,
-        );
-      }
-      for (const [status, response] of Object.entries<Document>(responses)) {
-        const known = response.$ref === undefined ? response : (targetOf(document, response.$ref) as Document);
-        if (!/\w{4}/.test(known.description)) t.fail(`${endpoint.operationId} ${status} has no description`);
-      }
-      const { properties } = (responses[200] ?? responses[302]).content["application/json"].schema;
-      const mute = Object.entries<Document>(properties).filter(([, field]) => !/\w{3}/.test(field.description ?? ""));
-      t.strictSame(
-        mute.map(([name]) => name),
-        ["result", "msg"],
-        `${endpoint.operationId} explains its answer`,
+  const byId = new Map(found.flatMap((one) => [[one.operation.operationId, one] as const]));
+  for (const endpoint of endpoints) {
+    const one = byId.get(endpoint.operationId);
+    if (one === undefined) continue;
+    const { parameters = [], requestBody, responses } = one.operation;
+    const [form] = Object.values<Document>(requestBody?.content ?? {});
+    const described = [...parameters, ...Object.values<Document>(form?.schema.properties ?? {})];
+    const silent = described.filter((part) => part.$ref === undefined && !/\w{3}/.test(part.description ?? ""));
+    t.strictSame(silent, [], `${endpoint.operationId} explains its parameters`);
+    const named = new Set([
+      ...parameters.flatMap((parameter: Document) => parameter.name?.split("_or_") ?? []),
+      ...Object.keys(form?.schema.properties ?? {}),
+    ]);
+    for (const name of Object.keys(endpoint.params)) {
+      t.ok(
+        named.has(name) || [...named].some((other) => name.split("_or_").includes(other)),
+        `${endpoint.operationId} ${name}`,
       );
-      const texts = Object.entries<Document>(responses).map(([status, response]) => {
-        const known = response.$ref === undefined ? response : targetOf(document, response.$ref);
-        return [status, JSON.stringify(known)] as const;
-      });
-      for (const code of endpoint.errors) {
-        const text = texts.find(([status]) => status === String(errorCodes[code].status))?.[1] ?? "";
-        t.match(text, new RegExp(`\`${code}\``), `${endpoint.operationId} ${code}`);
-      }
     }
-  },
-);
+    for (const [status, response] of Object.entries<Document>(responses)) {
+      const known = response.$ref === undefined ? response : (targetOf(document, response.$ref) as Document);
+      if (!/\w{4}/.test(known.description)) t.fail(`${endpoint.operationId} ${status} has no description`);
+    }
+    const { properties } = (responses[200] ?? responses[302]).content["application/json"].schema;
+    const mute = Object.entries<Document>(properties).filter(([, field]) => !/\w{3}/.test(field.description ?? ""));
+    t.strictSame(
+      mute.map(([name]) => name),
+      ["result", "msg"],
+      `${endpoint.operationId} explains its answer`,
+    );
+    const texts = Object.entries<Document>(responses).map(([status, response]) => {
+      const known = response.$ref === undefined ? response : targetOf(document, response.$ref);
+      return [status, JSON.stringify(known)] as const;
+    });
+    for (const code of endpoint.errors) {
+      const text = texts.find(([status]) => status === String(errorCodes[code].status))?.[1] ?? "";
+      t.match(text, new RegExp(`\`${code}\``), `${endpoint.operationId} ${code}`);
+    }
+  }
+});
 
 t.test("[D255] the OpenAPI document says how parameters are encoded in forms and queries", async (t) => {
   const { url } = await startTestServer(t);

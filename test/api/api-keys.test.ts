@@ -64,23 +64,20 @@ t.test("[behaviour 11] all users and bots may regenerate their key, but not inco
   t.equal((await owner.anonymous().post("/users/me/api_key/regenerate")).status, 401);
 });
 
-t.test(
-  "[S2] a new key is in no event, in no stored answer of an Idempotency-Key, and nowhere in clear text",
-  async (t) => {
-    const person = await personOf(server, "quiet");
-    const changes = await watchChanges(owner);
-    const key = { "Idempotency-Key": "again" };
-    const first = (await person.post("/users/me/api_key/regenerate", {}, key)).body.api_key;
-    const second = (await withKey(person, first).post("/users/me/api_key/regenerate", {}, key)).body.api_key;
-    t.not(first, second);
-    t.ok(await works(withKey(person, second)), "the repeat was executed");
-    t.strictSame(await changes(), []);
-    const { environment } = realmOf(server);
-    const rows = environment.keys("idempotency", { start: [person.userId], end: [person.userId + 1], limit: 10 });
-    t.strictSame(rows, []);
-    t.match(environment.get("apiKeys", hashApiKey(second)), { userId: person.userId, isKept: true });
-  },
-);
+t.test("[S2] a new key is in no event, in no stored answer of an Idempotency-Key, nor in clear text", async (t) => {
+  const person = await personOf(server, "quiet");
+  const changes = await watchChanges(owner);
+  const key = { "Idempotency-Key": "again" };
+  const first = (await person.post("/users/me/api_key/regenerate", {}, key)).body.api_key;
+  const second = (await withKey(person, first).post("/users/me/api_key/regenerate", {}, key)).body.api_key;
+  t.not(first, second);
+  t.ok(await works(withKey(person, second)), "the repeat was executed");
+  t.strictSame(await changes(), []);
+  const { environment } = realmOf(server);
+  const rows = environment.keys("idempotency", { start: [person.userId], end: [person.userId + 1], limit: 10 });
+  t.strictSame(rows, []);
+  t.match(environment.get("apiKeys", hashApiKey(second)), { userId: person.userId, isKept: true });
+});
 
 t.test("[M7] two concurrent regenerations leave one valid key: that of the later one", async (t) => {
   const person = await personOf(server, "hasty");

@@ -90,39 +90,36 @@ t.test("[S3] attachments_per_command_max: one command processes that many files,
   t.end();
 });
 
-t.test(
-  "[S3] downloads_concurrent_max: one more concurrent download is rejected with 503 until one has finished",
-  async (t) => {
-    const { url } = await uploaded(owner, "0123456789");
-    const realm = realmOf(server);
-    const [route] = filePages(new TemporaryUrls(), 1);
-    const viewer = () => realm.view.users.get(owner.userId) ?? null;
-    const ask = async (more: Partial<PageRequest> = {}) => {
-      const rest = url.slice("/user_uploads/".length);
-      const request = { realm, rest, ifNoneMatch: "", range: "", ifRange: "", viewer, ...more };
-      const answer = await route?.serve(request as PageRequest);
-      if (answer === undefined) throw new Error("no route");
-      return answer;
-    };
-    const first = await ask();
-    t.equal(first.status, 200, "at the bound");
-    const refused = await ask();
-    t.match(
-      { status: refused.status, body: JSON.parse(String(refused.body)) },
-      { status: 503, body: { code: "OVERLOADED" } },
-    );
-    t.equal((await ask({ viewer: () => null })).status, 404, "[S1] access is checked first");
-    await first.file?.close();
-    // None of these answers sends a file, so each frees its download slot at once.
-    const etag = first.headers.find(([name]) => name === "ETag")?.[1] ?? "";
-    t.equal((await ask({ ifNoneMatch: etag })).status, 304);
-    t.equal((await ask({ range: "bytes=99-" })).status, 416);
-    realm.files.discard(`uploads/${etag.replaceAll('"', "")}.bin`);
-    await realm.files.idle();
-    t.equal((await ask()).status, 404, "the bytes are missing");
-    t.equal((await ask()).status, 404, "no download slot is held");
-  },
-);
+t.test("[S3] downloads_concurrent_max: one more download is rejected with 503 until one has finished", async (t) => {
+  const { url } = await uploaded(owner, "0123456789");
+  const realm = realmOf(server);
+  const [route] = filePages(new TemporaryUrls(), 1);
+  const viewer = () => realm.view.users.get(owner.userId) ?? null;
+  const ask = async (more: Partial<PageRequest> = {}) => {
+    const rest = url.slice("/user_uploads/".length);
+    const request = { realm, rest, ifNoneMatch: "", range: "", ifRange: "", viewer, ...more };
+    const answer = await route?.serve(request as PageRequest);
+    if (answer === undefined) throw new Error("no route");
+    return answer;
+  };
+  const first = await ask();
+  t.equal(first.status, 200, "at the bound");
+  const refused = await ask();
+  t.match(
+    { status: refused.status, body: JSON.parse(String(refused.body)) },
+    { status: 503, body: { code: "OVERLOADED" } },
+  );
+  t.equal((await ask({ viewer: () => null })).status, 404, "[S1] access is checked first");
+  await first.file?.close();
+  // None of these answers sends a file, so each frees its download slot at once.
+  const etag = first.headers.find(([name]) => name === "ETag")?.[1] ?? "";
+  t.equal((await ask({ ifNoneMatch: etag })).status, 304);
+  t.equal((await ask({ range: "bytes=99-" })).status, 416);
+  realm.files.discard(`uploads/${etag.replaceAll('"', "")}.bin`);
+  await realm.files.idle();
+  t.equal((await ask()).status, 404, "the bytes are missing");
+  t.equal((await ask()).status, 404, "no download slot is held");
+});
 
 t.test("[S3] upload_part_headers_bytes_max: the headers of a part are read up to this size", async (t) => {
   const last = 'Content-Disposition: form-data; name="filename"; filename=notes.txt';
@@ -140,33 +137,30 @@ t.test("[S3] upload_part_headers_bytes_max: the headers of a part are read up to
   );
 });
 
-t.test(
-  "[S3] upload_image_header_bytes: an image is recognized if its header ends within this number of bytes",
-  async (t) => {
-    const jpeg = await picture("jpeg", 30, 20);
-    const headEnd = await bytesNeeded(jpeg);
-    /** Inserts comments after the first marker until the header has this length. */
-    const withHead = (bytes: number) => {
-      const comments: Buffer[] = [];
-      for (let left = bytes - headEnd; left > 0; ) {
-        const size = left > 65_537 ? Math.min(65_537, left - 4) : left;
-        const comment = Buffer.alloc(size, "x");
-        comment.set([0xff, 0xfe]);
-        comment.writeUInt16BE(size - 2, 2);
-        comments.push(comment);
-        left -= size;
-      }
-      return Buffer.concat([jpeg.subarray(0, 2), ...comments, jpeg.subarray(2)]);
-    };
-    const isShown = async (bytes: number) => {
-      const file = await uploaded(owner, withHead(bytes), '"p.jpg"');
-      const id = await owner.say("general", "pictures", linkTo(file));
-      return (await owner.get(`/messages/${id}`)).body.message.content.includes("30x20");
-    };
-    t.equal(await isShown(limits.upload_image_header_bytes), true, "at the bound");
-    t.equal(await isShown(limits.upload_image_header_bytes + 1), false, "one over");
-  },
-);
+t.test("[S3] upload_image_header_bytes: an image is recognized if its header ends within these bytes", async (t) => {
+  const jpeg = await picture("jpeg", 30, 20);
+  const headEnd = await bytesNeeded(jpeg);
+  /** Inserts comments after the first marker until the header has this length. */
+  const withHead = (bytes: number) => {
+    const comments: Buffer[] = [];
+    for (let left = bytes - headEnd; left > 0; ) {
+      const size = left > 65_537 ? Math.min(65_537, left - 4) : left;
+      const comment = Buffer.alloc(size, "x");
+      comment.set([0xff, 0xfe]);
+      comment.writeUInt16BE(size - 2, 2);
+      comments.push(comment);
+      left -= size;
+    }
+    return Buffer.concat([jpeg.subarray(0, 2), ...comments, jpeg.subarray(2)]);
+  };
+  const isShown = async (bytes: number) => {
+    const file = await uploaded(owner, withHead(bytes), '"p.jpg"');
+    const id = await owner.say("general", "pictures", linkTo(file));
+    return (await owner.get(`/messages/${id}`)).body.message.content.includes("30x20");
+  };
+  t.equal(await isShown(limits.upload_image_header_bytes), true, "at the bound");
+  t.equal(await isShown(limits.upload_image_header_bytes + 1), false, "one over");
+});
 
 /** The number of bytes that the image library needs before it reports the dimensions. */
 async function bytesNeeded(jpeg: Buffer): Promise<number> {

@@ -13,93 +13,81 @@ import { dayMs, hourMs, pass } from "../support/retention.ts";
 import { commands } from "../support/runtime.ts";
 import { startTestServer, type Teardown, type TestServer } from "../support/server.ts";
 
-t.test(
-  "[spec 2.4, M8] retention releases the files of a deleted message, which are deleted five weeks later",
-  async (t) => {
-    const { server, clock } = await startClockedServer(t);
-    const [ada, bob] = [await personOf(server, "ada"), await personOf(server, "bob")];
-    const short = await createChannel(server.owner, "short", [server.owner, ada, bob], { message_retention_days: 1 });
-    const long = await createChannel(server.owner, "long", [server.owner, ada, bob]);
-    const [once, twice] = [await uploaded(ada, "once"), await uploaded(ada, "twice")];
-    await ada.say(short, "files", `${linkTo(once)} ${linkTo(twice)}`);
-    const kept = await ada.say(long, "files", linkTo(twice));
-    const follower = await Follower.of(ada, { event_types: ["attachment", "message"], queue_lifespan_secs: 604_800 });
-    await pass(server, clock, dayMs + hourMs);
-    t.strictSame(await idsOf(ada, short, "files"), [], "the message is deleted");
-    const linked = async () =>
-      (await attachmentsOf(ada)).map(({ messages }) => messages.map(({ id }: { id: number }) => id));
-    t.strictSame(await linked(), [[], [kept]]);
-    await follower.settled();
-    t.match(
-      follower.ofType("attachment").map(({ op, attachment }) => [op, attachment.messages.length]),
-      [
-        ["update", 0],
-        ["update", 1],
-      ],
-      "its owner receives an event",
-    );
-    t.strictSame(
-      [(await fetchFile(bob, once.url)).status, (await fetchFile(bob, twice.url)).status],
-      [404, 200],
-      "[S1]",
-    );
-    t.equal((await fetchFile(ada, once.url)).status, 200, "the owner keeps it for five weeks");
-    clock.jump(limits.upload_kept_unclaimed_ms);
-    await realmOf(server).dispatcher.idle();
-    t.strictSame([(await fetchFile(ada, once.url)).status, (await fetchFile(bob, twice.url)).status], [404, 200]);
-    t.strictSame(await linked(), [[kept]]);
-  },
-);
+t.test("[spec 2.4, M8] retention releases a deleted message's files, which go five weeks later", async (t) => {
+  const { server, clock } = await startClockedServer(t);
+  const [ada, bob] = [await personOf(server, "ada"), await personOf(server, "bob")];
+  const short = await createChannel(server.owner, "short", [server.owner, ada, bob], { message_retention_days: 1 });
+  const long = await createChannel(server.owner, "long", [server.owner, ada, bob]);
+  const [once, twice] = [await uploaded(ada, "once"), await uploaded(ada, "twice")];
+  await ada.say(short, "files", `${linkTo(once)} ${linkTo(twice)}`);
+  const kept = await ada.say(long, "files", linkTo(twice));
+  const follower = await Follower.of(ada, { event_types: ["attachment", "message"], queue_lifespan_secs: 604_800 });
+  await pass(server, clock, dayMs + hourMs);
+  t.strictSame(await idsOf(ada, short, "files"), [], "the message is deleted");
+  const linked = async () =>
+    (await attachmentsOf(ada)).map(({ messages }) => messages.map(({ id }: { id: number }) => id));
+  t.strictSame(await linked(), [[], [kept]]);
+  await follower.settled();
+  t.match(
+    follower.ofType("attachment").map(({ op, attachment }) => [op, attachment.messages.length]),
+    [
+      ["update", 0],
+      ["update", 1],
+    ],
+    "its owner receives an event",
+  );
+  t.strictSame([(await fetchFile(bob, once.url)).status, (await fetchFile(bob, twice.url)).status], [404, 200], "[S1]");
+  t.equal((await fetchFile(ada, once.url)).status, 200, "the owner keeps it for five weeks");
+  clock.jump(limits.upload_kept_unclaimed_ms);
+  await realmOf(server).dispatcher.idle();
+  t.strictSame([(await fetchFile(ada, once.url)).status, (await fetchFile(bob, twice.url)).status], [404, 200]);
+  t.strictSame(await linked(), [[kept]]);
+});
 
-t.test(
-  "[S1, M3] during a move over many turns, users who can read the message now can fetch its file at every moment",
-  async (t) => {
-    const server = await startTestServer(t);
-    const { owner } = server;
-    const names = ["both", "left", "reached", "neither"] as const;
-    const [both, left, reached, neither] = await Promise.all(names.map((name) => personOf(server, name)));
-    if (both === undefined || left === undefined || reached === undefined || neither === undefined) return;
-    const secret = { invite_only: true, history_public_to_subscribers: true };
-    const from = await createChannel(owner, "from", [owner, both, left], secret);
-    const to = await createChannel(owner, "to", [owner, both, reached], secret);
-    const [stays, goes] = [await uploaded(both, "stays"), await uploaded(both, "goes")];
-    await both.say(from, "t", linkTo(stays));
-    const first = await both.say(from, "t", linkTo(goes));
-    const { dispatcher } = realmOf(server);
-    const posts = Array.from({ length: 4 * limits.move_batch_messages }, (_, n) =>
-      commands.post("t", `n ${n}`, 2, from),
-    );
-    await Promise.all(posts.map((post) => dispatcher.ask(post)));
-    const statusOf = async (by: Client, file: { url: string }) => (await fetchFile(by, file.url)).status;
-    const seen = (file: { url: string }) => Promise.all([left, reached].map((by) => statusOf(by, file)));
-    t.strictSame(
-      [await seen(stays), await seen(goes)],
-      [
-        [200, 404],
-        [200, 404],
-      ],
-    );
-    let isOver = false;
-    const moving = move(owner, first, { stream_id: to, propagate_mode: "change_later" }).finally(() => {
-      isOver = true;
-    });
-    const wrong: unknown[] = [];
-    for (let looks = 0; !isOver || looks === 0; looks++) {
-      const now = [await statusOf(both, goes), await statusOf(neither, goes), await statusOf(neither, stays)];
-      if (now.join() !== "200,404,404") wrong.push(now);
-    }
-    t.strictSame(wrong, [], "a reader of both channels can fetch it all the time, an outsider never");
-    t.strictSame(outcome(await moving), moved);
-    t.strictSame(
-      [await seen(stays), await seen(goes)],
-      [
-        [200, 404],
-        [404, 200],
-      ],
-    );
-    t.equal((await idsOf(reached, to, "t")).length, posts.length + 1);
-  },
-);
+t.test("[S1, M3] during a long move, readers of the message can fetch its file at each moment", async (t) => {
+  const server = await startTestServer(t);
+  const { owner } = server;
+  const names = ["both", "left", "reached", "neither"] as const;
+  const [both, left, reached, neither] = await Promise.all(names.map((name) => personOf(server, name)));
+  if (both === undefined || left === undefined || reached === undefined || neither === undefined) return;
+  const secret = { invite_only: true, history_public_to_subscribers: true };
+  const from = await createChannel(owner, "from", [owner, both, left], secret);
+  const to = await createChannel(owner, "to", [owner, both, reached], secret);
+  const [stays, goes] = [await uploaded(both, "stays"), await uploaded(both, "goes")];
+  await both.say(from, "t", linkTo(stays));
+  const first = await both.say(from, "t", linkTo(goes));
+  const { dispatcher } = realmOf(server);
+  const posts = Array.from({ length: 4 * limits.move_batch_messages }, (_, n) => commands.post("t", `n ${n}`, 2, from));
+  await Promise.all(posts.map((post) => dispatcher.ask(post)));
+  const statusOf = async (by: Client, file: { url: string }) => (await fetchFile(by, file.url)).status;
+  const seen = (file: { url: string }) => Promise.all([left, reached].map((by) => statusOf(by, file)));
+  t.strictSame(
+    [await seen(stays), await seen(goes)],
+    [
+      [200, 404],
+      [200, 404],
+    ],
+  );
+  let isOver = false;
+  const moving = move(owner, first, { stream_id: to, propagate_mode: "change_later" }).finally(() => {
+    isOver = true;
+  });
+  const wrong: unknown[] = [];
+  for (let looks = 0; !isOver || looks === 0; looks++) {
+    const now = [await statusOf(both, goes), await statusOf(neither, goes), await statusOf(neither, stays)];
+    if (now.join() !== "200,404,404") wrong.push(now);
+  }
+  t.strictSame(wrong, [], "a reader of both channels can fetch it all the time, an outsider never");
+  t.strictSame(outcome(await moving), moved);
+  t.strictSame(
+    [await seen(stays), await seen(goes)],
+    [
+      [200, 404],
+      [404, 200],
+    ],
+  );
+  t.equal((await idsOf(reached, to, "t")).length, posts.length + 1);
+});
 
 /** Mounts a small disk for uploads. Returns false without the right to mount one. */
 function mountSmallDisk(t: Teardown, folder: string, bytes: number): boolean {

@@ -160,37 +160,34 @@ t.test("[D25] a repeated request gets the first answer, policy included", async 
   t.strictSame(outcome(await person.post("/messages", params, key)), outcome(first));
 });
 
-t.test(
-  "[spec 2.3] a user who is mentioned by name follows the topic if their setting says so and they have not muted it",
-  async (t) => {
-    const wants = { automatically_follow_topics_where_mentioned: true };
-    const bot = await botOf(server, "helper", owner);
-    const people = {
-      plain: await newUser(wants),
-      unwilling: await newUser({}),
-      muter: await newUser(wants),
-      unmuter: await newUser(wants),
-      silent: await newUser(wants),
-    };
-    await set(people.muter, "call", muted);
-    await set(people.unmuter, "call", unmuted);
-    const by = ({ userId }: Client) => `**|${userId}**`;
-    const calls = [people.plain, people.unwilling, people.muter, people.unmuter, bot].map((one) => `@${by(one)}`);
-    const follower = await Follower.of(people.plain, { event_types: ["message", "user_topic"] });
-    const sent = await send(owner, "call", `${calls.join(" ")} @_${by(people.silent)}`);
-    t.equal(sent.body.automatic_new_visibility_policy, followed, "the owner has started the topic");
-    const seen = await Promise.all(Object.values(people).map((one) => policyOf(one, "call")));
-    t.strictSame(seen, [followed, none, muted, followed, none]);
-    t.equal(await policyOf(bot, "call"), none, "bots have no policies");
-    await follower.settled();
-    t.strictSame(
-      follower.events.map(({ type }) => type),
-      ["user_topic", "message"],
-    );
-    const self = await newUser(wants);
-    t.equal((await send(self, "self", `@${by(self)}`)).body.automatic_new_visibility_policy, followed);
-  },
-);
+t.test("[spec 2.3] a user mentioned by name follows the topic if they set that and have not muted it", async (t) => {
+  const wants = { automatically_follow_topics_where_mentioned: true };
+  const bot = await botOf(server, "helper", owner);
+  const people = {
+    plain: await newUser(wants),
+    unwilling: await newUser({}),
+    muter: await newUser(wants),
+    unmuter: await newUser(wants),
+    silent: await newUser(wants),
+  };
+  await set(people.muter, "call", muted);
+  await set(people.unmuter, "call", unmuted);
+  const by = ({ userId }: Client) => `**|${userId}**`;
+  const calls = [people.plain, people.unwilling, people.muter, people.unmuter, bot].map((one) => `@${by(one)}`);
+  const follower = await Follower.of(people.plain, { event_types: ["message", "user_topic"] });
+  const sent = await send(owner, "call", `${calls.join(" ")} @_${by(people.silent)}`);
+  t.equal(sent.body.automatic_new_visibility_policy, followed, "the owner has started the topic");
+  const seen = await Promise.all(Object.values(people).map((one) => policyOf(one, "call")));
+  t.strictSame(seen, [followed, none, muted, followed, none]);
+  t.equal(await policyOf(bot, "call"), none, "bots have no policies");
+  await follower.settled();
+  t.strictSame(
+    follower.events.map(({ type }) => type),
+    ["user_topic", "message"],
+  );
+  const self = await newUser(wants);
+  t.equal((await send(self, "self", `@${by(self)}`)).body.automatic_new_visibility_policy, followed);
+});
 
 t.test("mentions of groups and wildcards make nobody follow", async (t) => {
   const person = await newUser({ automatically_follow_topics_where_mentioned: true });
@@ -202,48 +199,42 @@ t.test("mentions of groups and wildcards make nobody follow", async (t) => {
   }
 });
 
-t.test(
-  "[S3] mention_follows_per_message_max: if one more user is mentioned by name, nobody follows the topic",
-  async (t) => {
-    const max = limits.mention_follows_per_message_max;
-    const ids = await addUsers(server, "called", max);
-    const one = await newUser({ automatically_follow_topics_where_mentioned: true });
-    const call = (list: readonly number[]) => list.map((id) => `@**|${id}**`).join(" ");
-    await send(owner, "one more", call([...ids, one.userId]));
-    t.equal(await policyOf(one, "one more"), none);
-    await send(owner, "at the bound", call([...ids.slice(1), one.userId]));
-    t.equal(await policyOf(one, "at the bound"), followed);
-  },
-);
+t.test("[S3] mention_follows_per_message_max: if one more user is mentioned, nobody follows", async (t) => {
+  const max = limits.mention_follows_per_message_max;
+  const ids = await addUsers(server, "called", max);
+  const one = await newUser({ automatically_follow_topics_where_mentioned: true });
+  const call = (list: readonly number[]) => list.map((id) => `@**|${id}**`).join(" ");
+  await send(owner, "one more", call([...ids, one.userId]));
+  t.equal(await policyOf(one, "one more"), none);
+  await send(owner, "at the bound", call([...ids.slice(1), one.userId]));
+  t.equal(await policyOf(one, "at the bound"), followed);
+});
 
-t.test(
-  "[S3] user_topics_per_user_max: at the limit no further topic is followed, and the message is still sent",
-  async (t) => {
-    const mentions = { automatically_follow_topics_where_mentioned: true };
-    const person = await newUser({ automatically_follow_topics_policy: 1, ...mentions });
-    const row = { topic: "x", visibilityPolicy: followed, changedAt: 0 } as const;
-    const full = Array.from({ length: limits.user_topics_per_user_max - 1 }, (_, index) => `t${index}`);
-    writeMany(
-      server,
-      "userTopics",
-      full.map((topic) => [[person.userId, talk, topic], { ...row, topic }] as const),
-    );
-    t.equal((await send(person, "last")).body.automatic_new_visibility_policy, followed);
-    const sent = await send(person, "beyond");
-    t.strictSame(outcome(sent), success({ id: sent.body.id }));
-    t.equal(await policyOf(person, "beyond"), none);
-    await act("reacts", person, "reacted beyond");
-    t.equal(await policyOf(person, "reacted beyond"), none);
-    await send(owner, "called beyond", `@**|${person.userId}**`);
-    t.equal(await policyOf(person, "called beyond"), none);
-    await set(person, "last", muted);
-    t.equal(
-      (await send(person, "last")).body.automatic_new_visibility_policy,
-      followed,
-      "a policy that exists is raised",
-    );
-  },
-);
+t.test("[S3] user_topics_per_user_max: at the limit no topic is followed, the message is sent", async (t) => {
+  const mentions = { automatically_follow_topics_where_mentioned: true };
+  const person = await newUser({ automatically_follow_topics_policy: 1, ...mentions });
+  const row = { topic: "x", visibilityPolicy: followed, changedAt: 0 } as const;
+  const full = Array.from({ length: limits.user_topics_per_user_max - 1 }, (_, index) => `t${index}`);
+  writeMany(
+    server,
+    "userTopics",
+    full.map((topic) => [[person.userId, talk, topic], { ...row, topic }] as const),
+  );
+  t.equal((await send(person, "last")).body.automatic_new_visibility_policy, followed);
+  const sent = await send(person, "beyond");
+  t.strictSame(outcome(sent), success({ id: sent.body.id }));
+  t.equal(await policyOf(person, "beyond"), none);
+  await act("reacts", person, "reacted beyond");
+  t.equal(await policyOf(person, "reacted beyond"), none);
+  await send(owner, "called beyond", `@**|${person.userId}**`);
+  t.equal(await policyOf(person, "called beyond"), none);
+  await set(person, "last", muted);
+  t.equal(
+    (await send(person, "last")).body.automatic_new_visibility_policy,
+    followed,
+    "a policy that exists is raised",
+  );
+});
 
 t.test("[S1] a user who cannot read the channel follows no topic when mentioned there", async (t) => {
   const sealed = await createChannel(owner, "sealed", [owner], { invite_only: true });

@@ -68,104 +68,94 @@ t.test("[spec 2.6] an uploaded picture is served re-encoded, in two sizes, at a 
   t.notOk(small.bytes.equals(png));
 });
 
-t.test(
-  "[spec 2.6, 2.9] avatar_url is null only for users without an uploaded picture, whatever client_gravatar says",
-  async (t) => {
-    const person = await somebody();
-    const email = emailOf(person);
-    const channel = { type: "stream", to: "general", topic: "pictures", content: "look" };
-    const sent = (await person.post("/users/me/subscriptions", { subscriptions: [{ name: "general" }] })).status;
-    t.equal(sent, 200);
-    const { id } = (await person.post("/messages", channel)).body;
-    const inMessage = async (clientGravatar: boolean) => {
-      const { body } = await owner.get("/messages", {
-        anchor: id,
-        num_before: 0,
-        num_after: 0,
-        client_gravatar: clientGravatar,
-      });
-      return body.messages[0].avatar_url;
-    };
-    t.equal((await seenBy(owner, person.userId, true)).avatar_url, null);
-    t.equal((await seenBy(owner, person.userId, false)).avatar_url, gravatar(email, 1));
-    t.equal(await inMessage(true), null);
-    t.equal(await inMessage(false), gravatar(email, 1));
-    setUserSettings(server, person.userId, { email_address_visibility: 4 });
-    const hidden = gravatar(`user${person.userId}@colloquy.invalid`, 1);
-    for (const isComputedByClient of [true, false]) {
-      t.equal((await seenBy(owner, person.userId, isComputedByClient)).avatar_url, hidden, "[S1] not even as a hash");
-      t.equal(await inMessage(isComputedByClient), hidden);
-    }
-    setUserSettings(server, person.userId, { email_address_visibility: 1 });
+t.test("[spec 2.6, 2.9] avatar_url is null only without an uploaded picture, whatever client_gravatar", async (t) => {
+  const person = await somebody();
+  const email = emailOf(person);
+  const channel = { type: "stream", to: "general", topic: "pictures", content: "look" };
+  const sent = (await person.post("/users/me/subscriptions", { subscriptions: [{ name: "general" }] })).status;
+  t.equal(sent, 200);
+  const { id } = (await person.post("/messages", channel)).body;
+  const inMessage = async (clientGravatar: boolean) => {
+    const { body } = await owner.get("/messages", {
+      anchor: id,
+      num_before: 0,
+      num_after: 0,
+      client_gravatar: clientGravatar,
+    });
+    return body.messages[0].avatar_url;
+  };
+  t.equal((await seenBy(owner, person.userId, true)).avatar_url, null);
+  t.equal((await seenBy(owner, person.userId, false)).avatar_url, gravatar(email, 1));
+  t.equal(await inMessage(true), null);
+  t.equal(await inMessage(false), gravatar(email, 1));
+  setUserSettings(server, person.userId, { email_address_visibility: 4 });
+  const hidden = gravatar(`user${person.userId}@colloquy.invalid`, 1);
+  for (const isComputedByClient of [true, false]) {
+    t.equal((await seenBy(owner, person.userId, isComputedByClient)).avatar_url, hidden, "[S1] not even as a hash");
+    t.equal(await inMessage(isComputedByClient), hidden);
+  }
+  setUserSettings(server, person.userId, { email_address_visibility: 1 });
 
-    const { avatar_url: uploaded } = (await upload(person, path, png)).body;
-    for (const visibility of [1, 4]) {
-      setUserSettings(server, person.userId, { email_address_visibility: visibility });
-      for (const clientGravatar of [true, false]) {
-        const user = await seenBy(owner, person.userId, clientGravatar);
-        t.match(user, { avatar_url: uploaded, avatar_version: 2 });
-        t.equal(await inMessage(clientGravatar), uploaded);
-      }
+  const { avatar_url: uploaded } = (await upload(person, path, png)).body;
+  for (const visibility of [1, 4]) {
+    setUserSettings(server, person.userId, { email_address_visibility: visibility });
+    for (const clientGravatar of [true, false]) {
+      const user = await seenBy(owner, person.userId, clientGravatar);
+      t.match(user, { avatar_url: uploaded, avatar_version: 2 });
+      t.equal(await inMessage(clientGravatar), uploaded);
     }
-    t.equal((await person.get("/users/me")).body.avatar_url, uploaded);
-  },
-);
+  }
+  t.equal((await person.get("/users/me")).body.avatar_url, uploaded);
+});
 
-t.test(
-  "[behaviour 4.4] every queue receives one event in its own form, and a later /register returns the same",
-  async (t) => {
-    const person = await somebody();
-    const outsider = await personOf(server, "told-guest", roles.guest);
-    const types = { event_types: ["realm_user", "message"], fetch_event_types: ["realm_user"] };
-    const plain = await Follower.of(member, { ...types, client_gravatar: false });
-    const saving = await Follower.of(member, { ...types, client_gravatar: true });
-    const own = await Follower.of(person, types);
-    const guest = await Follower.of(outsider, types);
-    const uploaded = (await upload(person, path, png)).body.avatar_url;
-    const expected = {
-      type: "realm_user",
-      op: "update",
-      person: {
-        user_id: person.userId,
-        avatar_source: "U",
-        avatar_url: uploaded,
-        avatar_url_medium: uploaded.replace(".png", "-medium.png"),
-        avatar_version: 2,
-      },
-    };
-    for (const follower of [plain, saving, own, guest]) {
-      await follower.settled();
-      t.strictSame(follower.ofType("realm_user"), [expected]);
-    }
-    const after = await person.register({ fetch_event_types: ["realm_user"] });
-    t.match(after, {
+t.test("[behaviour 4.4] every queue receives one event in its form, as a later /register has it", async (t) => {
+  const person = await somebody();
+  const outsider = await personOf(server, "told-guest", roles.guest);
+  const types = { event_types: ["realm_user", "message"], fetch_event_types: ["realm_user"] };
+  const plain = await Follower.of(member, { ...types, client_gravatar: false });
+  const saving = await Follower.of(member, { ...types, client_gravatar: true });
+  const own = await Follower.of(person, types);
+  const guest = await Follower.of(outsider, types);
+  const uploaded = (await upload(person, path, png)).body.avatar_url;
+  const expected = {
+    type: "realm_user",
+    op: "update",
+    person: {
+      user_id: person.userId,
       avatar_source: "U",
       avatar_url: uploaded,
-      avatar_url_medium: expected.person.avatar_url_medium,
-    });
-    const known = (state: Event) => state.realm_users.find((user: Event) => user.user_id === person.userId);
-    const { avatar_url, avatar_version } = expected.person;
-    t.strictSame(
-      known(after),
-      { ...known(own.state), avatar_url, avatar_version },
-      "state before + event = state after",
-    );
+      avatar_url_medium: uploaded.replace(".png", "-medium.png"),
+      avatar_version: 2,
+    },
+  };
+  for (const follower of [plain, saving, own, guest]) {
+    await follower.settled();
+    t.strictSame(follower.ofType("realm_user"), [expected]);
+  }
+  const after = await person.register({ fetch_event_types: ["realm_user"] });
+  t.match(after, {
+    avatar_source: "U",
+    avatar_url: uploaded,
+    avatar_url_medium: expected.person.avatar_url_medium,
+  });
+  const known = (state: Event) => state.realm_users.find((user: Event) => user.user_id === person.userId);
+  const { avatar_url, avatar_version } = expected.person;
+  t.strictSame(known(after), { ...known(own.state), avatar_url, avatar_version }, "state before + event = state after");
 
-    const removed = await person.delete(path);
-    t.strictSame(outcome(removed), success({ avatar_url: gravatar(emailOf(person), 3) }));
-    const back = {
-      user_id: person.userId,
-      avatar_source: "G",
-      avatar_url: gravatar(emailOf(person), 3),
-      avatar_url_medium: gravatar(emailOf(person), 3, "&s=500"),
-      avatar_version: 3,
-    };
-    await plain.settled();
-    await saving.settled();
-    t.strictSame(plain.ofType("realm_user").at(-1).person, back);
-    t.strictSame(saving.ofType("realm_user").at(-1).person, back, "never null");
-  },
-);
+  const removed = await person.delete(path);
+  t.strictSame(outcome(removed), success({ avatar_url: gravatar(emailOf(person), 3) }));
+  const back = {
+    user_id: person.userId,
+    avatar_source: "G",
+    avatar_url: gravatar(emailOf(person), 3),
+    avatar_url_medium: gravatar(emailOf(person), 3, "&s=500"),
+    avatar_version: 3,
+  };
+  await plain.settled();
+  await saving.settled();
+  t.strictSame(plain.ofType("realm_user").at(-1).person, back);
+  t.strictSame(saving.ofType("realm_user").at(-1).person, back, "never null");
+});
 
 t.test("[D188, D189] a replaced or removed picture is no longer served; removing none sends no event", async (t) => {
   const person = await somebody();
@@ -280,20 +270,17 @@ async function hostile(): Promise<Readonly<Record<string, readonly [Buffer | str
   };
 }
 
-t.test(
-  "[D187] files that are no picture, truncated or with a false size are rejected, change nothing and block nobody",
-  async (t) => {
-    const person = await somebody();
-    const changes = await watchChanges(owner);
-    for (const [what, [bytes, expected]] of Object.entries(await hostile())) {
-      t.strictSame(outcome(await upload(person, path, bytes)), expected, what);
-    }
-    t.strictSame(await changes(), []);
-    t.equal((await seenBy(owner, person.userId, true)).avatar_url, null);
-    const many = await upload(person, path, longGif(10_000));
-    t.equal(many.status, 200, "of 10,000 frames the first one is used");
-  },
-);
+t.test("[D187] no picture, a truncated one or one of a false size is rejected and changes nothing", async (t) => {
+  const person = await somebody();
+  const changes = await watchChanges(owner);
+  for (const [what, [bytes, expected]] of Object.entries(await hostile())) {
+    t.strictSame(outcome(await upload(person, path, bytes)), expected, what);
+  }
+  t.strictSame(await changes(), []);
+  t.equal((await seenBy(owner, person.userId, true)).avatar_url, null);
+  const many = await upload(person, path, longGif(10_000));
+  t.equal(many.status, 200, "of 10,000 frames the first one is used");
+});
 
 t.test("[S3] picture_pixels_max: a picture with this many pixels is decoded", async (t) => {
   const person = await somebody();
@@ -301,61 +288,55 @@ t.test("[S3] picture_pixels_max: a picture with this many pixels is decoded", as
   t.equal(status, 200);
 });
 
-t.test(
-  "[S3] pictures_waiting_max: pictures beyond the queue's limit are rejected with 503, the others are processed",
-  async (t) => {
-    const crowd = limits.pictures_concurrent_max + limits.pictures_waiting_max + 4;
-    const people = await Promise.all(Array.from({ length: crowd }, somebody));
-    const large = pngThatSays(4000, 4000);
-    const answers = await Promise.all(people.map((person) => upload(person, path, large)));
-    const statuses = answers.map(({ status }) => status);
-    t.ok(statuses.includes(200));
-    t.strictSame(
-      statuses.filter((status) => status !== 200 && status !== 503),
-      [],
-    );
-    const refused = answers.find(({ status }) => status === 503);
-    t.match(refused?.body ?? { code: "OVERLOADED" }, { code: "OVERLOADED" });
-    t.equal((await upload(owner, path, png)).status, 200, "afterwards the queue has room");
-  },
-);
+t.test("[S3] pictures_waiting_max: pictures over the limit get 503, the others are processed", async (t) => {
+  const crowd = limits.pictures_concurrent_max + limits.pictures_waiting_max + 4;
+  const people = await Promise.all(Array.from({ length: crowd }, somebody));
+  const large = pngThatSays(4000, 4000);
+  const answers = await Promise.all(people.map((person) => upload(person, path, large)));
+  const statuses = answers.map(({ status }) => status);
+  t.ok(statuses.includes(200));
+  t.strictSame(
+    statuses.filter((status) => status !== 200 && status !== 503),
+    [],
+  );
+  const refused = answers.find(({ status }) => status === 503);
+  t.match(refused?.body ?? { code: "OVERLOADED" }, { code: "OVERLOADED" });
+  t.equal((await upload(owner, path, png)).status, 200, "afterwards the queue has room");
+});
 
-t.test(
-  "[D188] only generated names lead to files: everything else is 404, and no path leaves the folder",
-  async (t) => {
-    const { avatar_url: address } = (await upload(await somebody(), path, png)).body;
-    const [name = ""] = /[0-9a-f]{32}\.png/.exec(address) ?? [];
-    const unknown = [
-      "/user_avatars/",
-      "/user_avatars/1",
-      "/user_avatars/1/",
-      `/user_avatars/2/${name}`,
-      `/user_avatars//${name}`,
-      `/user_avatars/1/${"0".repeat(32)}.png`,
-      `/user_avatars/1/${name.toUpperCase()}`,
-      `/user_avatars/1/emoji/images/${name}`,
-      `/user_avatars/1/${name.replace("png", "gif")}`,
-      `/user_avatars/1/${name.replace("png", "html")}`,
-      `/user_avatars/1/${name}%00`,
-      `/user_avatars/1/${name}%0a`,
-      `/user_avatars/1/${name}/`,
-      "/user_avatars/1/..%2f..%2fdata.mdb",
-      "/user_avatars/1/%2e%2e/%2e%2e/data.mdb",
-      "/user_avatars/1/..%5c..%5cdata.mdb",
-      "/user_avatars/..%2f1%2ffiles%2favatars",
-      "/user_avatars/%2fetc%2fpasswd",
-      "/user_avatars/1/.",
-    ];
-    for (const one of unknown) {
-      const page = await pageOf(one);
-      t.equal(page.status, 404, one);
-      t.match(JSON.parse(page.bytes.toString()), { result: "error", code: "NOT_FOUND" });
-    }
-    t.equal((await pageOf(address)).status, 200);
-    const posted = await fetch(`${url}${address}`, { method: "POST" });
-    t.equal(posted.status, 405);
-  },
-);
+t.test("[D188] only generated names lead to files: all else is 404, and no path leaves the folder", async (t) => {
+  const { avatar_url: address } = (await upload(await somebody(), path, png)).body;
+  const [name = ""] = /[0-9a-f]{32}\.png/.exec(address) ?? [];
+  const unknown = [
+    "/user_avatars/",
+    "/user_avatars/1",
+    "/user_avatars/1/",
+    `/user_avatars/2/${name}`,
+    `/user_avatars//${name}`,
+    `/user_avatars/1/${"0".repeat(32)}.png`,
+    `/user_avatars/1/${name.toUpperCase()}`,
+    `/user_avatars/1/emoji/images/${name}`,
+    `/user_avatars/1/${name.replace("png", "gif")}`,
+    `/user_avatars/1/${name.replace("png", "html")}`,
+    `/user_avatars/1/${name}%00`,
+    `/user_avatars/1/${name}%0a`,
+    `/user_avatars/1/${name}/`,
+    "/user_avatars/1/..%2f..%2fdata.mdb",
+    "/user_avatars/1/%2e%2e/%2e%2e/data.mdb",
+    "/user_avatars/1/..%5c..%5cdata.mdb",
+    "/user_avatars/..%2f1%2ffiles%2favatars",
+    "/user_avatars/%2fetc%2fpasswd",
+    "/user_avatars/1/.",
+  ];
+  for (const one of unknown) {
+    const page = await pageOf(one);
+    t.equal(page.status, 404, one);
+    t.match(JSON.parse(page.bytes.toString()), { result: "error", code: "NOT_FOUND" });
+  }
+  t.equal((await pageOf(address)).status, 200);
+  const posted = await fetch(`${url}${address}`, { method: "POST" });
+  t.equal(posted.status, 405);
+});
 
 t.test("bots have pictures, too; a deactivated user cannot change theirs", async (t) => {
   const bot = await botOf(server, "painter", owner);

@@ -59,45 +59,42 @@ async function stateOf(client = owner): Promise<Event[]> {
   return (await client.register({ fetch_event_types: ["channel_folders"] }))["channel_folders"] as Event[];
 }
 
-t.test(
-  "[spec 4.5] a new folder is in the list, in the state and in an event to everybody, guests included",
-  async (t) => {
-    const { server: clocked, clock } = await startClockedServer(t);
-    const outsider = await personOf(clocked, "outsider", roles.guest);
-    const followers = [await Follower.of(clocked.owner, wanted), await Follower.of(outsider, wanted)];
-    clock.advance(5500);
-    const at = Math.floor(clock.now() / 1000);
-    const first = await clocked.owner.post("/channel_folders/create", {
-      name: "  Market ",
-      description: " All of **it**\nand @_**outsider 0** ",
-    });
-    t.strictSame(outcome(first), success({ channel_folder_id: 1 }));
-    const second = await clocked.owner.post("/channel_folders/create", { name: "Empty", description: "" });
-    t.strictSame(outcome(second), success({ channel_folder_id: 2 }));
-    const mention = `<span class="user-mention silent" data-user-id="${outsider.userId}">outsider 0</span>`;
-    const common = { creator_id: clocked.owner.userId, date_created: at, is_archived: false };
-    const all = [
-      {
-        id: 1,
-        name: "Market",
-        description: "All of **it**\nand @_**outsider 0**",
-        rendered_description: `<p>All of <strong>it</strong><br>\nand ${mention}</p>`,
-        ...common,
-        order: 0,
-      },
-      { id: 2, name: "Empty", description: "", rendered_description: "", ...common, order: 1 },
-    ];
-    t.strictSame(outcome(await outsider.get("/channel_folders")), success({ channel_folders: all }));
-    t.strictSame(await stateOf(outsider), all);
-    for (const follower of followers) {
-      await follower.settled();
-      t.strictSame(
-        follower.ofType("channel_folder"),
-        all.map((folder) => ({ type: "channel_folder", op: "add", channel_folder: folder })),
-      );
-    }
-  },
-);
+t.test("[spec 4.5] a new folder is in the list, in the state and an event to all, guests included", async (t) => {
+  const { server: clocked, clock } = await startClockedServer(t);
+  const outsider = await personOf(clocked, "outsider", roles.guest);
+  const followers = [await Follower.of(clocked.owner, wanted), await Follower.of(outsider, wanted)];
+  clock.advance(5500);
+  const at = Math.floor(clock.now() / 1000);
+  const first = await clocked.owner.post("/channel_folders/create", {
+    name: "  Market ",
+    description: " All of **it**\nand @_**outsider 0** ",
+  });
+  t.strictSame(outcome(first), success({ channel_folder_id: 1 }));
+  const second = await clocked.owner.post("/channel_folders/create", { name: "Empty", description: "" });
+  t.strictSame(outcome(second), success({ channel_folder_id: 2 }));
+  const mention = `<span class="user-mention silent" data-user-id="${outsider.userId}">outsider 0</span>`;
+  const common = { creator_id: clocked.owner.userId, date_created: at, is_archived: false };
+  const all = [
+    {
+      id: 1,
+      name: "Market",
+      description: "All of **it**\nand @_**outsider 0**",
+      rendered_description: `<p>All of <strong>it</strong><br>\nand ${mention}</p>`,
+      ...common,
+      order: 0,
+    },
+    { id: 2, name: "Empty", description: "", rendered_description: "", ...common, order: 1 },
+  ];
+  t.strictSame(outcome(await outsider.get("/channel_folders")), success({ channel_folders: all }));
+  t.strictSame(await stateOf(outsider), all);
+  for (const follower of followers) {
+    await follower.settled();
+    t.strictSame(
+      follower.ofType("channel_folder"),
+      all.map((folder) => ({ type: "channel_folder", op: "add", channel_folder: folder })),
+    );
+  }
+});
 
 t.test("[spec 7] only administrators change folders, for every role", async (t) => {
   const id = await create();
@@ -138,48 +135,45 @@ t.test("[spec 7] only administrators change folders, for every role", async (t) 
   t.equal((await owner.anonymous().get("/channel_folders")).status, 401);
 });
 
-t.test(
-  "[behaviour 2.5] invalid names and descriptions are rejected on creation and change, and nothing happens",
-  async (t) => {
-    const id = await create();
-    await create({ name: "Taken Ärger" });
-    const archived = await create({ name: "Put away" });
-    await owner.patch(`/channel_folders/${archived}`, { is_archived: true });
-    const changes = await watchChanges(owner);
-    const before = await listed();
-    const cases: readonly (readonly [Params, object])[] = [
-      [{ name: "" }, refusal("Channel folder name can't be empty.")],
-      [{ name: " \n " }, refusal("Channel folder name can't be empty.")],
-      [{ name: "a\u0000b" }, refusal("Invalid character in channel folder name, at position 2.")],
-      [{ name: "🙂\u{1fffe}" }, refusal("Invalid character in channel folder name, at position 2.")],
-      [{ name: "n".repeat(nameMax + 1) }, refusal(`name is too long (limit: ${nameMax} characters)`)],
-      [{ name: "🙂".repeat(nameMax + 1) }, refusal(`name is too long (limit: ${nameMax} characters)`)],
-      [
-        { description: "d".repeat(descriptionMax + 1) },
-        refusal(`description is too long (limit: ${descriptionMax} characters)`),
-      ],
-      [{ name: "Taken Ärger" }, taken],
-      [{ name: " taken äRGER " }, taken],
-      [{ name: "PUT AWAY" }, taken],
-    ];
-    for (const [params, expected] of cases) {
-      const whole = { name: unusedName(), description: "", ...params };
-      t.strictSame(outcome(await owner.post("/channel_folders/create", whole)), expected);
-      t.strictSame(outcome(await owner.patch(`/channel_folders/${id}`, params)), expected);
-    }
-    for (const name of ["name", "description"]) {
-      const whole = { name: unusedName(), description: "", [name]: undefined };
-      const expected = refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
-      t.strictSame(outcome(await owner.post("/channel_folders/create", whole)), expected);
-    }
-    t.strictSame(outcome(await owner.patch("/channel_folders/999999", { name: "x" })), invalidId);
-    t.equal((await owner.patch("/channel_folders/abc", { name: "x" })).status, 404);
-    const notBoolean = await owner.patch(`/channel_folders/${id}`, { is_archived: "maybe" });
-    t.strictSame(outcome(notBoolean), refusal("is_archived is not valid JSON"));
-    t.strictSame(await listed(), before);
-    t.strictSame(await changes(), []);
-  },
-);
+t.test("[behaviour 2.5] invalid names and descriptions are rejected on creation and change", async (t) => {
+  const id = await create();
+  await create({ name: "Taken Ärger" });
+  const archived = await create({ name: "Put away" });
+  await owner.patch(`/channel_folders/${archived}`, { is_archived: true });
+  const changes = await watchChanges(owner);
+  const before = await listed();
+  const cases: readonly (readonly [Params, object])[] = [
+    [{ name: "" }, refusal("Channel folder name can't be empty.")],
+    [{ name: " \n " }, refusal("Channel folder name can't be empty.")],
+    [{ name: "a\u0000b" }, refusal("Invalid character in channel folder name, at position 2.")],
+    [{ name: "🙂\u{1fffe}" }, refusal("Invalid character in channel folder name, at position 2.")],
+    [{ name: "n".repeat(nameMax + 1) }, refusal(`name is too long (limit: ${nameMax} characters)`)],
+    [{ name: "🙂".repeat(nameMax + 1) }, refusal(`name is too long (limit: ${nameMax} characters)`)],
+    [
+      { description: "d".repeat(descriptionMax + 1) },
+      refusal(`description is too long (limit: ${descriptionMax} characters)`),
+    ],
+    [{ name: "Taken Ärger" }, taken],
+    [{ name: " taken äRGER " }, taken],
+    [{ name: "PUT AWAY" }, taken],
+  ];
+  for (const [params, expected] of cases) {
+    const whole = { name: unusedName(), description: "", ...params };
+    t.strictSame(outcome(await owner.post("/channel_folders/create", whole)), expected);
+    t.strictSame(outcome(await owner.patch(`/channel_folders/${id}`, params)), expected);
+  }
+  for (const name of ["name", "description"]) {
+    const whole = { name: unusedName(), description: "", [name]: undefined };
+    const expected = refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
+    t.strictSame(outcome(await owner.post("/channel_folders/create", whole)), expected);
+  }
+  t.strictSame(outcome(await owner.patch("/channel_folders/999999", { name: "x" })), invalidId);
+  t.equal((await owner.patch("/channel_folders/abc", { name: "x" })).status, 404);
+  const notBoolean = await owner.patch(`/channel_folders/${id}`, { is_archived: "maybe" });
+  t.strictSame(outcome(notBoolean), refusal("is_archived is not valid JSON"));
+  t.strictSame(await listed(), before);
+  t.strictSame(await changes(), []);
+});
 
 t.test("[S3, behaviour 1.8] name and description are accepted at their limits, in trimmed code points", async (t) => {
   const longest = { name: "🙂".repeat(nameMax), description: "🙂".repeat(descriptionMax) };

@@ -176,32 +176,28 @@ t.test("[behaviour 2.3] if a request breaks several rules, the first in order is
   }
 });
 
-t.test(
-  "[spec 4.3] organization settings decide who creates public and private channels and who sets a topics policy",
-  async (t) => {
-    const strict = await startTestServer(t);
-    const somebody = await personOf(strict, "somebody");
-    const asked: [string, Params][] = [
-      ["can_create_public_channel_group", {}],
-      ["can_create_private_channel_group", { invite_only: true }],
-      ["can_set_topics_policy_group", { topics_policy: "allow_empty_topic" }],
-    ];
-    const administrators = systemGroup(strict, "role:administrators");
-    const members = systemGroup(strict, "role:members");
-    for (const [setting, params] of asked) {
-      setRealmSettings(strict, Object.fromEntries(asked.map(([name]) => [name, members])));
-      setRealmSettings(strict, { [setting]: administrators });
-      t.strictSame(outcome(await create(params, somebody)), refusal("Insufficient permission"), setting);
-      t.equal((await create(params, strict.owner)).status, 200);
-      for (const [other, allowed] of asked) {
-        if (other === setting) continue;
-        const needsPublic = setting === "can_create_public_channel_group" && allowed["invite_only"] === undefined;
-        if (!needsPublic)
-          t.equal((await create(allowed, somebody)).status, 200, `${setting} does not concern ${other}`);
-      }
+t.test("[spec 4.3] organization settings decide who creates channels and sets a topics policy", async (t) => {
+  const strict = await startTestServer(t);
+  const somebody = await personOf(strict, "somebody");
+  const asked: [string, Params][] = [
+    ["can_create_public_channel_group", {}],
+    ["can_create_private_channel_group", { invite_only: true }],
+    ["can_set_topics_policy_group", { topics_policy: "allow_empty_topic" }],
+  ];
+  const administrators = systemGroup(strict, "role:administrators");
+  const members = systemGroup(strict, "role:members");
+  for (const [setting, params] of asked) {
+    setRealmSettings(strict, Object.fromEntries(asked.map(([name]) => [name, members])));
+    setRealmSettings(strict, { [setting]: administrators });
+    t.strictSame(outcome(await create(params, somebody)), refusal("Insufficient permission"), setting);
+    t.equal((await create(params, strict.owner)).status, 200);
+    for (const [other, allowed] of asked) {
+      if (other === setting) continue;
+      const needsPublic = setting === "can_create_public_channel_group" && allowed["invite_only"] === undefined;
+      if (!needsPublic) t.equal((await create(allowed, somebody)).status, 200, `${setting} does not concern ${other}`);
     }
-  },
-);
+  }
+});
 
 t.test("[behaviour 3.5] a guest never holds a permission that role:everyone may not hold, even if named", async (t) => {
   const value = { direct_members: [guest.userId], direct_subgroups: [] };

@@ -95,15 +95,12 @@ t.test("[behaviour 2.4] each change of a channel gets its own notice", async (t)
   ]);
 });
 
-t.test(
-  "[behaviour 2.4] the bot posts where no user may: in archived, private and moderators-only channels",
-  async (t) => {
-    const id = await channel({ invite_only: true, can_send_message_group: group("nobody") });
-    await owner.delete(`/streams/${id}`);
-    await patch(id, { is_archived: false });
-    t.match(await notices(id), [/^Channel #\*\*.*\*\* has been archived\.$/, /has been unarchived\.$/]);
-  },
-);
+t.test("[behaviour 2.4] the bot posts where no user may: in archived, private and moderators' channels", async (t) => {
+  const id = await channel({ invite_only: true, can_send_message_group: group("nobody") });
+  await owner.delete(`/streams/${id}`);
+  await patch(id, { is_archived: false });
+  t.match(await notices(id), [/^Channel #\*\*.*\*\* has been archived\.$/, /has been unarchived\.$/]);
+});
 
 t.test("[behaviour 2.4] no notice without a change, for a rejected request, or for other permissions", async (t) => {
   const id = await channel({ description: "same" });

@@ -33,34 +33,31 @@ t.test("[spec 4.4] invalid combinations of privacy settings are rejected", async
   setRealmSettings(server, { moderation_request_channel_id: -1 });
 });
 
-t.test(
-  "[spec 4.4] a channel's history becomes protected when it becomes private and shared when it becomes public, unless the request sets it",
-  async (t) => {
-    const id = await channel();
-    const steps: [Params, Params][] = [
-      [{ is_private: true }, { invite_only: true, history_public_to_subscribers: false }],
-      [{ history_public_to_subscribers: true }, { invite_only: true, history_public_to_subscribers: true }],
-      [{ history_public_to_subscribers: false }, { invite_only: true, history_public_to_subscribers: false }],
-      [{ is_private: false }, { invite_only: false, history_public_to_subscribers: true }],
-      [
-        { is_private: true, history_public_to_subscribers: true },
-        { invite_only: true, history_public_to_subscribers: true },
-      ],
-      [
-        { is_private: false, is_web_public: true },
-        { invite_only: false, is_web_public: true },
-      ],
-      [
-        { is_private: true, is_web_public: false },
-        { invite_only: true, is_web_public: false },
-      ],
-    ];
-    for (const [params, expected] of steps) {
-      t.strictSame(outcome(await patch(id, params)), success(), JSON.stringify(params));
-      t.match(await record(id), expected, JSON.stringify(params));
-    }
-  },
-);
+t.test("[spec 4.4] by default a private channel's history is protected, a public one's shared", async (t) => {
+  const id = await channel();
+  const steps: [Params, Params][] = [
+    [{ is_private: true }, { invite_only: true, history_public_to_subscribers: false }],
+    [{ history_public_to_subscribers: true }, { invite_only: true, history_public_to_subscribers: true }],
+    [{ history_public_to_subscribers: false }, { invite_only: true, history_public_to_subscribers: false }],
+    [{ is_private: false }, { invite_only: false, history_public_to_subscribers: true }],
+    [
+      { is_private: true, history_public_to_subscribers: true },
+      { invite_only: true, history_public_to_subscribers: true },
+    ],
+    [
+      { is_private: false, is_web_public: true },
+      { invite_only: false, is_web_public: true },
+    ],
+    [
+      { is_private: true, is_web_public: false },
+      { invite_only: true, is_web_public: false },
+    ],
+  ];
+  for (const [params, expected] of steps) {
+    t.strictSame(outcome(await patch(id, params)), success(), JSON.stringify(params));
+    t.match(await record(id), expected, JSON.stringify(params));
+  }
+});
 
 t.test("[spec 4.4] a later subscriber can read shared history, but not protected history", async (t) => {
   const id = await channel({ invite_only: true });

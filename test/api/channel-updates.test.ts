@@ -187,45 +187,38 @@ t.test("[spec 2.4, D9, D19] administrators set retention: a number, realm_defaul
   }
 });
 
-t.test(
-  "[spec 2.4] topics_policy needs a permission, and empty_topic_only no other topics in the channel",
-  async (t) => {
-    const id = await channel({ can_administer_channel_group: named(member) }, [owner, member]);
-    for (const policy of ["allow_empty_topic", '"disable_empty_topic"', "inherit", "empty_topic_only"]) {
-      t.equal((await patch(id, { topics_policy: policy }, member)).status, 200, policy);
-      t.equal((await record(id)).topics_policy, policy.replaceAll('"', ""));
-    }
-    await owner.say(id, "", "nowhere in particular");
-    await patch(id, { topics_policy: "inherit" });
-    t.equal(
-      (await patch(id, { topics_policy: "empty_topic_only" })).status,
-      200,
-      "all messages are in the empty topic",
-    );
-    await patch(id, { topics_policy: "inherit" });
-    await owner.say(id, "somewhere", "in particular");
-    setRealmSettings(server, { empty_topic_display_name: "lounge" });
-    const msg =
-      "To enable this configuration, all messages in this channel must be in the lounge topic. Consider renaming or deleting other topics.";
-    t.strictSame(
-      outcome(await patch(id, { topics_policy: "empty_topic_only" })),
-      refusal(msg, "BAD_REQUEST", 400, { empty_topic_display_name: "lounge" }),
-    );
-    await owner.post(`/streams/${id}/delete_topic`, { topic_name: "somewhere" });
-    t.equal((await patch(id, { topics_policy: "empty_topic_only" })).status, 200, "the other topic is deleted");
-    t.equal((await owner.post("/messages", { type: "channel", to: id, topic: "x", content: "x" })).status, 400);
-    setRealmSettings(server, { empty_topic_display_name: "general chat" });
+t.test("[spec 2.4] topics_policy needs a permission, and empty_topic_only no other topics there", async (t) => {
+  const id = await channel({ can_administer_channel_group: named(member) }, [owner, member]);
+  for (const policy of ["allow_empty_topic", '"disable_empty_topic"', "inherit", "empty_topic_only"]) {
+    t.equal((await patch(id, { topics_policy: policy }, member)).status, 200, policy);
+    t.equal((await record(id)).topics_policy, policy.replaceAll('"', ""));
+  }
+  await owner.say(id, "", "nowhere in particular");
+  await patch(id, { topics_policy: "inherit" });
+  t.equal((await patch(id, { topics_policy: "empty_topic_only" })).status, 200, "all messages are in the empty topic");
+  await patch(id, { topics_policy: "inherit" });
+  await owner.say(id, "somewhere", "in particular");
+  setRealmSettings(server, { empty_topic_display_name: "lounge" });
+  const msg =
+    "To enable this configuration, all messages in this channel must be in the lounge topic. Consider renaming or deleting other topics.";
+  t.strictSame(
+    outcome(await patch(id, { topics_policy: "empty_topic_only" })),
+    refusal(msg, "BAD_REQUEST", 400, { empty_topic_display_name: "lounge" }),
+  );
+  await owner.post(`/streams/${id}/delete_topic`, { topic_name: "somewhere" });
+  t.equal((await patch(id, { topics_policy: "empty_topic_only" })).status, 200, "the other topic is deleted");
+  t.equal((await owner.post("/messages", { type: "channel", to: id, topic: "x", content: "x" })).status, 400);
+  setRealmSettings(server, { empty_topic_display_name: "general chat" });
 
-    setRealmSettings(server, { can_set_topics_policy_group: group("moderators") });
-    await refuses(t, id, { topics_policy: "allow_empty_topic" }, insufficient, member);
-    t.equal(
-      (await patch(id, { topics_policy: "inherit" }, member)).status,
-      200,
-      "inheriting needs no further permission",
-    );
-    setRealmSettings(server, { can_set_topics_policy_group: group("members") });
-  },
-);
+  setRealmSettings(server, { can_set_topics_policy_group: group("moderators") });
+  await refuses(t, id, { topics_policy: "allow_empty_topic" }, insufficient, member);
+  t.equal(
+    (await patch(id, { topics_policy: "inherit" }, member)).status,
+    200,
+    "inheriting needs no further permission",
+  );
+  setRealmSettings(server, { can_set_topics_policy_group: group("members") });
+});
 
 t.test("[spec 4.4] only administrators change default channels", async (t) => {
   const id = await channel({ can_administer_channel_group: named(moderator) });

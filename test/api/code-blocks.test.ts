@@ -124,19 +124,16 @@ t.test("[behaviour 5.8] highlighting keeps the text of the code in every languag
 /** Tabs, in which one tokenizer searches for the end of a key in more than cubic time: minutes. */
 const hostile = `\`\`\`yaml\n${`${"\t".repeat(450)}\n`.repeat(20)}x\n\`\`\``;
 
-t.test(
-  "[S3] code that takes too long to highlight is shown as plain text and delays other messages only briefly",
-  async (t) => {
-    const writer = new CodeHighlighter();
-    await writer.whenShown(parse(source), "first", () => undefined);
-    const slow = writer.whenShown(parse(hostile), "slow", htmlOf);
-    const behind = writer.whenShown(parse(source), "behind", htmlOf);
-    t.notMatch(await slow, '<span class="', "no highlighting, and no wait of minutes");
-    t.equal((await behind).replaceAll(/<[^>]*>/g, ""), "x = 1\n");
-    const again = async () => writer.whenShown(parse(source), "behind", htmlOf);
-    t.match(await shownWith(colored, again), colored, "a new thread is started");
-  },
-);
+t.test("[S3] code that takes too long to highlight is shown as plain text and delays others briefly", async (t) => {
+  const writer = new CodeHighlighter();
+  await writer.whenShown(parse(source), "first", () => undefined);
+  const slow = writer.whenShown(parse(hostile), "slow", htmlOf);
+  const behind = writer.whenShown(parse(source), "behind", htmlOf);
+  t.notMatch(await slow, '<span class="', "no highlighting, and no wait of minutes");
+  t.equal((await behind).replaceAll(/<[^>]*>/g, ""), "x = 1\n");
+  const again = async () => writer.whenShown(parse(source), "behind", htmlOf);
+  t.match(await shownWith(colored, again), colored, "a new thread is started");
+});
 
 t.test("[S3] code_highlight_waiting_max: with more waiting messages, their code is shown as plain text", async (t) => {
   // On a busy machine a block could take longer than the ordinary time, and would stay plain for that reason.

@@ -88,33 +88,30 @@ t.test("no file, two, a plain field and an empty choice are rejected", async (t)
   });
 });
 
-t.test(
-  "[D178] a body that is truncated or not multipart is rejected and leaves no file, and the server keeps running",
-  async (t) => {
-    const whole = multipart([{ bytes: Buffer.alloc(200_000, "x"), ...file }]);
-    const second = multipart([
-      { bytes: "a", ...file },
-      { bytes: Buffer.alloc(200_000, "x"), ...file },
-    ]);
-    await checkNoTrace(t, async () => {
-      for (const length of [1, 60, 150, 100_000, whole.length - 30, whole.length - 4]) {
-        t.strictSame(outcome(await post(owner, whole.subarray(0, length))), malformed, `${length} bytes`);
-      }
-      for (const length of [200, 300, 400, second.length - 50]) {
-        t.strictSame(outcome(await post(owner, second.subarray(0, length))), malformed, `${length} bytes, second file`);
-      }
-      t.strictSame(outcome(await post(owner, whole, "multipart/form-data")), malformed, "no boundary");
-      t.strictSame(
-        outcome(await post(owner, whole, "multipart/form-data; boundary=other")),
-        malformed,
-        "another boundary",
-      );
-      t.strictSame(outcome(await post(owner, "x".repeat(1000))), malformed, "anything");
-      t.strictSame(outcome(await post(owner, "file=x", "application/x-www-form-urlencoded")), noFile);
-    });
-    t.equal((await post(owner, whole)).status, 200);
-  },
-);
+t.test("[D178] a body that is truncated or not multipart is rejected and leaves no file", async (t) => {
+  const whole = multipart([{ bytes: Buffer.alloc(200_000, "x"), ...file }]);
+  const second = multipart([
+    { bytes: "a", ...file },
+    { bytes: Buffer.alloc(200_000, "x"), ...file },
+  ]);
+  await checkNoTrace(t, async () => {
+    for (const length of [1, 60, 150, 100_000, whole.length - 30, whole.length - 4]) {
+      t.strictSame(outcome(await post(owner, whole.subarray(0, length))), malformed, `${length} bytes`);
+    }
+    for (const length of [200, 300, 400, second.length - 50]) {
+      t.strictSame(outcome(await post(owner, second.subarray(0, length))), malformed, `${length} bytes, second file`);
+    }
+    t.strictSame(outcome(await post(owner, whole, "multipart/form-data")), malformed, "no boundary");
+    t.strictSame(
+      outcome(await post(owner, whole, "multipart/form-data; boundary=other")),
+      malformed,
+      "another boundary",
+    );
+    t.strictSame(outcome(await post(owner, "x".repeat(1000))), malformed, "anything");
+    t.strictSame(outcome(await post(owner, "file=x", "application/x-www-form-urlencoded")), noFile);
+  });
+  t.equal((await post(owner, whole)).status, 200);
+});
 
 t.test("[D178] MAX_FILE_UPLOAD_SIZE_MIB: a file at the limit is stored, one byte more is 413", async (t) => {
   const most = Buffer.alloc(bytesMax, "0123456789");

@@ -136,58 +136,52 @@ const variants: readonly Params[] = [
   { apply_markdown: true, include_subscribers: "partial", client_capabilities: allOf(true) },
 ];
 
-t.test(
-  "[S1] neither the state of /register nor any event reveals a hidden user's identity, by long poll or on a socket",
-  async (t) => {
-    for (const variant of variants) {
-      const state = await guest.register(variant);
-      isClean(t, state, `state with ${JSON.stringify(variant)}`);
-      t.ok("realm_users" in state && "streams" in state && "channel_folders" in state, "it is whole");
-      const follower = new Follower(guest, state);
-      const socket = await connect(guest);
-      isClean(t, await socket.ask({ type: "register", ...variant }), "the same on a socket");
-      await produceEvents();
-      await follower.settled();
-      t.ok(
-        follower.ofType("message").some(({ message }) => message.sender_id === hiddenUser.userId),
-        "there was something to redact",
-      );
-      isClean(t, follower.events, `events with ${JSON.stringify(variant)}`);
-      await socket.event((event) => event.message?.content.includes("fence"));
-      isClean(t, socket.events, "over a socket");
-      const types = new Set([...follower.events, ...socket.events].map((event: Event) => event.type));
-      const expected = ["channel_folder", "message", "presence", "stream", "subscription", "typing"];
-      t.strictSame(
-        expected.filter((type) => !types.has(type)),
-        [],
-        "events of these types were sent",
-      );
-      socket.terminate();
-    }
-  },
-);
+t.test("[S1] neither /register nor an event reveals a hidden user, by long poll or on a socket", async (t) => {
+  for (const variant of variants) {
+    const state = await guest.register(variant);
+    isClean(t, state, `state with ${JSON.stringify(variant)}`);
+    t.ok("realm_users" in state && "streams" in state && "channel_folders" in state, "it is whole");
+    const follower = new Follower(guest, state);
+    const socket = await connect(guest);
+    isClean(t, await socket.ask({ type: "register", ...variant }), "the same on a socket");
+    await produceEvents();
+    await follower.settled();
+    t.ok(
+      follower.ofType("message").some(({ message }) => message.sender_id === hiddenUser.userId),
+      "there was something to redact",
+    );
+    isClean(t, follower.events, `events with ${JSON.stringify(variant)}`);
+    await socket.event((event) => event.message?.content.includes("fence"));
+    isClean(t, socket.events, "over a socket");
+    const types = new Set([...follower.events, ...socket.events].map((event: Event) => event.type));
+    const expected = ["channel_folder", "message", "presence", "stream", "subscription", "typing"];
+    t.strictSame(
+      expected.filter((type) => !types.has(type)),
+      [],
+      "events of these types were sent",
+    );
+    socket.terminate();
+  }
+});
 
-t.test(
-  "[D34] a hidden user is shown as an unknown user, as sender and in mentions; visible users are unchanged",
-  async (t) => {
-    const { body } = await guest.get(`/messages/${before}`);
-    t.match(body.message, {
-      sender_id: hiddenUser.userId,
-      sender_full_name: "Unknown user",
-      sender_email: unknownEmail,
-      avatar_url: /^https:\/\/secure\.gravatar\.com/,
-      content: "<p>written while a subscriber</p>",
-    });
-    t.match((await peer.get(`/messages/${before}`)).body.message, { sender_full_name: name, sender_email: address });
-    const id = hiddenUser.userId;
-    const known = `<span class="user-mention" data-user-id="${peer.userId}">@peer 0</span>`;
-    const html = `<p>hello <span class="user-mention" data-user-id="${id}">@Unknown user</span> and <span class="user-mention silent" data-user-id="${id}">Unknown user</span>, not ${known}</p>`;
-    t.match((await guest.get(`/messages/${mentioning}`)).body, {
-      message: { sender_full_name: "peer 0", sender_email: "peer0@example.com", content: html },
-      raw_content: `hello @**Unknown user** and @_**Unknown user|${id}**, not @**peer 0**`,
-    });
-  },
-);
+t.test("[D34] a hidden user is shown as an unknown user, as sender and in mentions", async (t) => {
+  const { body } = await guest.get(`/messages/${before}`);
+  t.match(body.message, {
+    sender_id: hiddenUser.userId,
+    sender_full_name: "Unknown user",
+    sender_email: unknownEmail,
+    avatar_url: /^https:\/\/secure\.gravatar\.com/,
+    content: "<p>written while a subscriber</p>",
+  });
+  t.match((await peer.get(`/messages/${before}`)).body.message, { sender_full_name: name, sender_email: address });
+  const id = hiddenUser.userId;
+  const known = `<span class="user-mention" data-user-id="${peer.userId}">@peer 0</span>`;
+  const html = `<p>hello <span class="user-mention" data-user-id="${id}">@Unknown user</span> and <span class="user-mention silent" data-user-id="${id}">Unknown user</span>, not ${known}</p>`;
+  t.match((await guest.get(`/messages/${mentioning}`)).body, {
+    message: { sender_full_name: "peer 0", sender_email: "peer0@example.com", content: html },
+    raw_content: `hello @**Unknown user** and @_**Unknown user|${id}**, not @**peer 0**`,
+  });
+});
 
 t.test("[S1] a guest who moved a message does not learn from its history which names its author wrote", async (t) => {
   const id = await peer.say(roomId, "moved by a guest", mention);
@@ -219,24 +213,21 @@ t.test("[S1] guests who can see different users receive different bytes of the s
   t.strictSame(names, ["Unknown user", name, name, "Unknown user"]);
 });
 
-t.test(
-  "[S1] a guest's request with a hidden user's email or name gets the answer for one that nobody has",
-  async (t) => {
-    const nobody = "nobody@example.com";
-    const asked: readonly ((who: string) => Promise<{ status: number; body: unknown }>)[] = [
-      (who) => guest.post("/messages", { type: "direct", to: [who], content: "x" }),
-      (who) => guest.get("/messages", { ...fetching, narrow: [{ operator: "sender", operand: who }] }),
-      (who) => guest.get("/messages", { ...fetching, narrow: [{ operator: "dm", operand: who }] }),
-      (who) => guest.get("/messages", { ...fetching, narrow: [{ operator: "dm-including", operand: who }] }),
-      (who) => guest.get(`/users/${who}`),
-    ];
-    for (const ask of asked) {
-      const [one, other] = [await ask(address), await ask(nobody)];
-      const answer = JSON.stringify(outcome(one as never)).replaceAll(address, "it");
-      t.equal(answer, JSON.stringify(outcome(other as never)).replaceAll(nobody, "it"), answer);
-    }
-  },
-);
+t.test("[S1] a guest's request with a hidden user's email or name gets the answer for an unknown one", async (t) => {
+  const nobody = "nobody@example.com";
+  const asked: readonly ((who: string) => Promise<{ status: number; body: unknown }>)[] = [
+    (who) => guest.post("/messages", { type: "direct", to: [who], content: "x" }),
+    (who) => guest.get("/messages", { ...fetching, narrow: [{ operator: "sender", operand: who }] }),
+    (who) => guest.get("/messages", { ...fetching, narrow: [{ operator: "dm", operand: who }] }),
+    (who) => guest.get("/messages", { ...fetching, narrow: [{ operator: "dm-including", operand: who }] }),
+    (who) => guest.get(`/users/${who}`),
+  ];
+  for (const ask of asked) {
+    const [one, other] = [await ask(address), await ask(nobody)];
+    const answer = JSON.stringify(outcome(one as never)).replaceAll(address, "it");
+    t.equal(answer, JSON.stringify(outcome(other as never)).replaceAll(nobody, "it"), answer);
+  }
+});
 
 t.test("[S1] a guest's mention of a hidden user stays text, notifies nobody, and is returned as written", async (t) => {
   for (const text of [
@@ -304,21 +295,18 @@ t.test("[S1] an alert word that occurs only in a hidden user's name does not ale
   t.strictSame(await say(`@**${name}**`, guest), [true, true, true], "guests see what they wrote themselves");
 });
 
-t.test(
-  "[S1] a guest gets no notice of a hidden user's deactivation and cannot send typing notices to hidden users",
-  async (t) => {
-    const gone = await personOf(server, "Zebedee gone");
-    await owner.delete(`/users/${gone.userId}`);
-    const refused = refusal("You do not have permission to access some of the recipients.");
-    for (const id of [hiddenUser.userId, gone.userId]) {
-      t.strictSame(outcome(await guest.post("/messages", { type: "direct", to: [id], content: "x" })), refused);
-      t.strictSame(outcome(await guest.post("/typing", { type: "direct", op: "start", to: [id] })), refused);
-    }
-    t.match(await peer.post("/messages", { type: "direct", to: [gone.userId], content: "x" }), {
-      body: { msg: "'Zebedee gone0@example.com' is no longer using Colloquy." },
-    });
-  },
-);
+t.test("[S1] a guest is not told of a hidden user's deactivation, and cannot type to hidden users", async (t) => {
+  const gone = await personOf(server, "Zebedee gone");
+  await owner.delete(`/users/${gone.userId}`);
+  const refused = refusal("You do not have permission to access some of the recipients.");
+  for (const id of [hiddenUser.userId, gone.userId]) {
+    t.strictSame(outcome(await guest.post("/messages", { type: "direct", to: [id], content: "x" })), refused);
+    t.strictSame(outcome(await guest.post("/typing", { type: "direct", op: "start", to: [id] })), refused);
+  }
+  t.match(await peer.post("/messages", { type: "direct", to: [gone.userId], content: "x" }), {
+    body: { msg: "'Zebedee gone0@example.com' is no longer using Colloquy." },
+  });
+});
 
 t.test("[S1] a hidden email finds no user; the dummy email that replaces it finds its user", async (t) => {
   const shy = await personOf(server, "shy");

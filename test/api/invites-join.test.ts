@@ -52,48 +52,41 @@ const received = async (client: Client): Promise<string[]> => {
   return body.messages.map(({ content }: { content: string }) => content);
 };
 
-t.test(
-  "[D197] the page is a plain form with labels, a language and protective headers, without scripts or external assets",
-  async (t) => {
-    const link = await inviteLink(owner);
-    const page = await visit(link);
-    t.equal(page.status, 200);
-    t.match(page.headers.get("content-type"), "text/html; charset=utf-8");
-    const policy = page.headers.get("content-security-policy") ?? "";
-    for (const part of ["default-src 'none'", "form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'"]) {
-      t.match(policy, part);
-    }
-    t.equal(page.headers.get("referrer-policy"), "same-origin", "the link is the secret: no other server learns it");
-    t.equal(page.headers.get("x-content-type-options"), "nosniff");
-    t.equal(page.headers.get("cache-control"), "no-store");
-    t.match(page.text, `Join ${nasty}`);
-    t.match(page.text, "Owner has invited you.");
-    t.equal(byTag(page, "b").length, 0, "names are text");
-    for (const tag of ["script", "img", "link", "iframe", "object"]) t.equal(byTag(page, tag).length, 0, tag);
-    t.notOk(page.elements.some(({ attrs }) => attrs.some(({ name }) => /^on|^src$|^href$/.test(name))));
-    t.equal(attribute(byTag(page, "html")[0], "lang"), "en");
-    t.ok(byTag(page, "meta").some((meta) => attribute(meta, "name") === "viewport"));
-    const inputs = byTag(page, "input");
-    t.strictSame(
-      inputs.map((input) => attribute(input, "name")),
-      ["full_name", "email", "password"],
+t.test("[D197] the page is a plain form with labels, a language and protective headers, no scripts", async (t) => {
+  const link = await inviteLink(owner);
+  const page = await visit(link);
+  t.equal(page.status, 200);
+  t.match(page.headers.get("content-type"), "text/html; charset=utf-8");
+  const policy = page.headers.get("content-security-policy") ?? "";
+  for (const part of ["default-src 'none'", "form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'"]) {
+    t.match(policy, part);
+  }
+  t.equal(page.headers.get("referrer-policy"), "same-origin", "the link is the secret: no other server learns it");
+  t.equal(page.headers.get("x-content-type-options"), "nosniff");
+  t.equal(page.headers.get("cache-control"), "no-store");
+  t.match(page.text, `Join ${nasty}`);
+  t.match(page.text, "Owner has invited you.");
+  t.equal(byTag(page, "b").length, 0, "names are text");
+  for (const tag of ["script", "img", "link", "iframe", "object"]) t.equal(byTag(page, tag).length, 0, tag);
+  t.notOk(page.elements.some(({ attrs }) => attrs.some(({ name }) => /^on|^src$|^href$/.test(name))));
+  t.equal(attribute(byTag(page, "html")[0], "lang"), "en");
+  t.ok(byTag(page, "meta").some((meta) => attribute(meta, "name") === "viewport"));
+  const inputs = byTag(page, "input");
+  t.strictSame(
+    inputs.map((input) => attribute(input, "name")),
+    ["full_name", "email", "password"],
+  );
+  for (const input of inputs) {
+    const id = attribute(input, "id");
+    t.ok(
+      byTag(page, "label").some((label) => attribute(label, "for") === id),
+      `${id} has a label`,
     );
-    for (const input of inputs) {
-      const id = attribute(input, "id");
-      t.ok(
-        byTag(page, "label").some((label) => attribute(label, "for") === id),
-        `${id} has a label`,
-      );
-    }
-    t.equal(attribute(field(page, "password"), "type"), "password");
-    const [form] = byTag(page, "form");
-    t.strictSame(
-      [attribute(form, "method"), attribute(form, "action")],
-      ["post", undefined],
-      "submitted to its own URL",
-    );
-  },
-);
+  }
+  t.equal(attribute(field(page, "password"), "type"), "password");
+  const [form] = byTag(page, "form");
+  t.strictSame([attribute(form, "method"), attribute(form, "action")], ["post", undefined], "submitted to its own URL");
+});
 
 t.test("[spec 4.14] the new account has the role, channels, groups and welcome message of the link", async (t) => {
   const plans = await createChannel(owner, "plans", [owner], { invite_only: true });
@@ -134,34 +127,31 @@ t.test("[spec 4.14] the new account has the role, channels, groups and welcome m
   t.ok(follower.ofType("subscription").some((event) => event.op === "peer_add" && event.stream_ids[0] === plans));
 });
 
-t.test(
-  "[spec 4.14] include_realm_default_subscriptions adds the default channels; a link works many times; a null text is the organization's",
-  async (t) => {
-    const extra = await createChannel(owner, "extra", [owner]);
-    setRealmSettings(server, { welcome_message_custom_text: "from all of us" });
-    const cases: [Params, string[], string[]][] = [
-      [{ include_realm_default_subscriptions: true, stream_ids: [extra, 1] }, ["extra", "general"], ["from all of us"]],
-      [{ stream_ids: [extra] }, ["extra"], ["from all of us"]],
-      [{}, [], ["from all of us"]],
-      [{ welcome_message_custom_text: "" }, [], []],
-      [
-        { include_realm_default_subscriptions: true, invite_as: roles.guest, stream_ids: [extra] },
-        ["extra"],
-        ["from all of us"],
-      ],
-    ];
-    for (const [index, [params, channels, messages]] of cases.entries()) {
-      const link = await inviteLink(owner, params);
-      for (const name of ["first", "second"]) {
-        const client = await joinBy(link, `${name}${index}@example.org`);
-        t.strictSame(await joined(client), channels, JSON.stringify(params));
-        t.strictSame(await received(client), messages);
-        t.equal((await client.get("/users/me")).body.role, params["invite_as"] ?? 400);
-      }
+t.test("[spec 4.14] a link works many times, with its default channels and welcome text", async (t) => {
+  const extra = await createChannel(owner, "extra", [owner]);
+  setRealmSettings(server, { welcome_message_custom_text: "from all of us" });
+  const cases: [Params, string[], string[]][] = [
+    [{ include_realm_default_subscriptions: true, stream_ids: [extra, 1] }, ["extra", "general"], ["from all of us"]],
+    [{ stream_ids: [extra] }, ["extra"], ["from all of us"]],
+    [{}, [], ["from all of us"]],
+    [{ welcome_message_custom_text: "" }, [], []],
+    [
+      { include_realm_default_subscriptions: true, invite_as: roles.guest, stream_ids: [extra] },
+      ["extra"],
+      ["from all of us"],
+    ],
+  ];
+  for (const [index, [params, channels, messages]] of cases.entries()) {
+    const link = await inviteLink(owner, params);
+    for (const name of ["first", "second"]) {
+      const client = await joinBy(link, `${name}${index}@example.org`);
+      t.strictSame(await joined(client), channels, JSON.stringify(params));
+      t.strictSame(await received(client), messages);
+      t.equal((await client.get("/users/me")).body.role, params["invite_as"] ?? 400);
     }
-    setRealmSettings(server, { welcome_message_custom_text: "" });
-  },
-);
+  }
+  setRealmSettings(server, { welcome_message_custom_text: "" });
+});
 
 t.test("[D197] expired, revoked and unknown links say so on GET and POST and create no account", async (t) => {
   const clock = new ManualClock(Date.UTC(2026, 4, 1, 12));

@@ -57,39 +57,36 @@ t.test("[spec 4.14] a user who is no administrator may create links with the per
   setRealmSettings(server, administrators);
 });
 
-t.test(
-  "[spec 4.14] `invite_as` is 400 by default; users can invite only to equally or more restricted roles",
-  async (t) => {
-    setRealmSettings(server, everyMember);
-    const people = { owner, administrator, moderator, member };
-    const may: Readonly<Record<keyof typeof people, readonly number[]>> = {
-      owner: [100, 200, 300, 400, 600],
-      administrator: [200, 300, 400, 600],
-      moderator: [300, 400, 600],
-      member: [400, 600],
-    };
-    for (const [name, by] of Object.entries(people)) {
-      for (const role of Object.values(roles)) {
-        const answer = outcome(await by.post(path, { invite_as: role }));
-        const expected = may[name as keyof typeof people].includes(role)
-          ? 200
-          : role === roles.owner
-            ? refusal("Must be an organization owner", "UNAUTHORIZED_PRINCIPAL")
-            : refusal("Must be an organization administrator");
-        t.strictSame(expected === 200 ? answer.status : answer, expected, `${name} invites as ${role}`);
-      }
+t.test("[spec 4.14] `invite_as` is 400 by default; users invite to no higher role than theirs", async (t) => {
+  setRealmSettings(server, everyMember);
+  const people = { owner, administrator, moderator, member };
+  const may: Readonly<Record<keyof typeof people, readonly number[]>> = {
+    owner: [100, 200, 300, 400, 600],
+    administrator: [200, 300, 400, 600],
+    moderator: [300, 400, 600],
+    member: [400, 600],
+  };
+  for (const [name, by] of Object.entries(people)) {
+    for (const role of Object.values(roles)) {
+      const answer = outcome(await by.post(path, { invite_as: role }));
+      const expected = may[name as keyof typeof people].includes(role)
+        ? 200
+        : role === roles.owner
+          ? refusal("Must be an organization owner", "UNAUTHORIZED_PRINCIPAL")
+          : refusal("Must be an organization administrator");
+      t.strictSame(expected === 200 ? answer.status : answer, expected, `${name} invites as ${role}`);
     }
-    await inviteLink(member);
-    t.equal((await newest(member)).invited_as, 400);
-    for (const bad of [0, 500, 401, -400]) {
-      t.strictSame(outcome(await owner.post(path, { invite_as: bad })), refusal("Invalid invite_as"), String(bad));
-    }
-    for (const bad of ["owner", "400.5", "[400]", "null"]) {
-      t.equal((await owner.post(path, { invite_as: bad })).status, 400, bad);
-    }
-    setRealmSettings(server, administrators);
-  },
-);
+  }
+  await inviteLink(member);
+  t.equal((await newest(member)).invited_as, 400);
+  for (const bad of [0, 500, 401, -400]) {
+    t.strictSame(outcome(await owner.post(path, { invite_as: bad })), refusal("Invalid invite_as"), String(bad));
+  }
+  for (const bad of ["owner", "400.5", "[400]", "null"]) {
+    t.equal((await owner.post(path, { invite_as: bad })).status, 400, bad);
+  }
+  setRealmSettings(server, administrators);
+});
 
 t.test("[spec 4.14] `stream_ids`: missing and inaccessible channels are rejected alike (section 7, D24)", async (t) => {
   setRealmSettings(server, everyMember);
@@ -160,88 +157,79 @@ t.test("[spec 4.14] `group_ids` needs the permission to add users to each group 
   setRealmSettings(server, administrators);
 });
 
-t.test(
-  "[spec 8, S3] welcome_message_custom_text has at most 8000 characters; lists and minutes have bounds, too",
-  async (t) => {
-    const max = limits.welcome_message_code_points_max;
-    t.equal(max, 8000);
-    t.equal((await owner.post(path, { welcome_message_custom_text: "😀".repeat(max) })).status, 200);
-    const tooLong = await owner.post(path, { welcome_message_custom_text: "a".repeat(max + 1) });
-    t.strictSame(outcome(tooLong), refusal(`welcome_message_custom_text is too long (limit: ${max} characters)`));
-    const ids = (length: number) => Array.from({ length }, () => 1);
-    t.equal((await owner.post(path, { stream_ids: ids(limits.invitation_channels_max) })).status, 200);
-    t.equal((await owner.post(path, { stream_ids: ids(limits.invitation_channels_max + 1) })).status, 400);
-    t.strictSame(
-      outcome(await owner.post(path, { group_ids: ids(limits.invitation_groups_max) })),
-      refusal("Insufficient permission"),
-    );
-    t.match((await owner.post(path, { group_ids: ids(limits.invitation_groups_max + 1) })).body.msg, /group_ids/);
-    for (const good of [1, limits.invitation_minutes_max]) {
-      t.equal((await owner.post(path, { invite_expires_in_minutes: good })).status, 200);
-    }
-    for (const bad of [0, -1, limits.invitation_minutes_max + 1, 1.5, "soon", "", [], true]) {
-      t.equal((await owner.post(path, { invite_expires_in_minutes: bad })).status, 400, JSON.stringify(bad));
-    }
-  },
-);
+t.test("[spec 8, S3] welcome_message_custom_text lists and minutes have bounds", async (t) => {
+  const max = limits.welcome_message_code_points_max;
+  t.equal(max, 8000);
+  t.equal((await owner.post(path, { welcome_message_custom_text: "😀".repeat(max) })).status, 200);
+  const tooLong = await owner.post(path, { welcome_message_custom_text: "a".repeat(max + 1) });
+  t.strictSame(outcome(tooLong), refusal(`welcome_message_custom_text is too long (limit: ${max} characters)`));
+  const ids = (length: number) => Array.from({ length }, () => 1);
+  t.equal((await owner.post(path, { stream_ids: ids(limits.invitation_channels_max) })).status, 200);
+  t.equal((await owner.post(path, { stream_ids: ids(limits.invitation_channels_max + 1) })).status, 400);
+  t.strictSame(
+    outcome(await owner.post(path, { group_ids: ids(limits.invitation_groups_max) })),
+    refusal("Insufficient permission"),
+  );
+  t.match((await owner.post(path, { group_ids: ids(limits.invitation_groups_max + 1) })).body.msg, /group_ids/);
+  for (const good of [1, limits.invitation_minutes_max]) {
+    t.equal((await owner.post(path, { invite_expires_in_minutes: good })).status, 200);
+  }
+  for (const bad of [0, -1, limits.invitation_minutes_max + 1, 1.5, "soon", "", [], true]) {
+    t.equal((await owner.post(path, { invite_expires_in_minutes: bad })).status, 400, JSON.stringify(bad));
+  }
+});
 
-t.test(
-  "[D17, S2] only administrators can store a text, and a key is in clear text only in the row of its link",
-  async (t) => {
-    setRealmSettings(server, everyMember);
-    const rows = () =>
-      realmOf(server)
-        .view.rows("invitations", { limit: 10_000 })
-        .map(({ row }) => row);
-    const texts: [Client, Params, string | null][] = [
-      [member, { welcome_message_custom_text: "mine" }, null],
-      [moderator, { welcome_message_custom_text: "mine" }, null],
-      [administrator, { welcome_message_custom_text: "ours" }, "ours"],
-      [owner, { welcome_message_custom_text: "" }, ""],
-      [owner, { welcome_message_custom_text: "null" }, null],
-      [owner, {}, null],
-    ];
-    for (const [by, params, stored] of texts) {
-      const link = await inviteLink(by, params);
-      t.equal(rows().at(-1)?.welcomeText, stored);
-      const key = /join\/(\w+)\//.exec(link)?.[1] ?? "";
-      for (const table of ["invitations", "invitationKeys", "events", "timers", "snapshots", "idempotency"] as const) {
-        t.notMatch(JSON.stringify(realmOf(server).view.rows(table, { limit: 10_000 })), key, table);
-      }
+t.test("[D17, S2] only administrators can store a text, a key is only in its link's row", async (t) => {
+  setRealmSettings(server, everyMember);
+  const rows = () =>
+    realmOf(server)
+      .view.rows("invitations", { limit: 10_000 })
+      .map(({ row }) => row);
+  const texts: [Client, Params, string | null][] = [
+    [member, { welcome_message_custom_text: "mine" }, null],
+    [moderator, { welcome_message_custom_text: "mine" }, null],
+    [administrator, { welcome_message_custom_text: "ours" }, "ours"],
+    [owner, { welcome_message_custom_text: "" }, ""],
+    [owner, { welcome_message_custom_text: "null" }, null],
+    [owner, {}, null],
+  ];
+  for (const [by, params, stored] of texts) {
+    const link = await inviteLink(by, params);
+    t.equal(rows().at(-1)?.welcomeText, stored);
+    const key = /join\/(\w+)\//.exec(link)?.[1] ?? "";
+    for (const table of ["invitations", "invitationKeys", "events", "timers", "snapshots", "idempotency"] as const) {
+      t.notMatch(JSON.stringify(realmOf(server).view.rows(table, { limit: 10_000 })), key, table);
     }
-    setRealmSettings(server, administrators);
-  },
-);
+  }
+  setRealmSettings(server, administrators);
+});
 
-t.test(
-  "GET /invites lists one's own invitations, all for administrators; links for owners only for owners",
-  async (t) => {
-    setRealmSettings(server, everyMember);
-    const asker = await personOf(server, "asker");
-    const before = Math.floor(Date.now() / 1000);
-    const link = await inviteLink(asker, { invite_as: 600, invite_expires_in_minutes: 10 });
-    const [own] = await listed(asker);
-    t.strictSame(own, {
-      id: own.id,
-      invited_by_user_id: asker.userId,
-      invited: own.invited,
-      expiry_date: own.invited + 600,
-      invited_as: 600,
-      is_multiuse: true,
-      notify_referrer_on_join: true,
-      link_url: link,
-    });
-    t.ok(own.invited >= before && Number.isInteger(own.invited));
-    t.notOk((await listed(member)).some(({ id }: { id: number }) => id === own.id));
-    t.ok((await listed(administrator)).some(({ id }: { id: number }) => id === own.id));
-    await inviteLink(owner, { invite_as: 100 });
-    const toOwners = ({ invited_as: role }: { invited_as: number }) => role === 100;
-    t.ok((await listed(owner)).some(toOwners));
-    t.notOk((await listed(administrator)).some(toOwners), "[S1] the link would turn an administrator into an owner");
-    t.strictSame(outcome(await guest.get("/invites")), refusal("Not allowed for guest users"));
-    setRealmSettings(server, administrators);
-  },
-);
+t.test("GET /invites lists one's own invitations, administrators see all but those for owners", async (t) => {
+  setRealmSettings(server, everyMember);
+  const asker = await personOf(server, "asker");
+  const before = Math.floor(Date.now() / 1000);
+  const link = await inviteLink(asker, { invite_as: 600, invite_expires_in_minutes: 10 });
+  const [own] = await listed(asker);
+  t.strictSame(own, {
+    id: own.id,
+    invited_by_user_id: asker.userId,
+    invited: own.invited,
+    expiry_date: own.invited + 600,
+    invited_as: 600,
+    is_multiuse: true,
+    notify_referrer_on_join: true,
+    link_url: link,
+  });
+  t.ok(own.invited >= before && Number.isInteger(own.invited));
+  t.notOk((await listed(member)).some(({ id }: { id: number }) => id === own.id));
+  t.ok((await listed(administrator)).some(({ id }: { id: number }) => id === own.id));
+  await inviteLink(owner, { invite_as: 100 });
+  const toOwners = ({ invited_as: role }: { invited_as: number }) => role === 100;
+  t.ok((await listed(owner)).some(toOwners));
+  t.notOk((await listed(administrator)).some(toOwners), "[S1] the link would turn an administrator into an owner");
+  t.strictSame(outcome(await guest.get("/invites")), refusal("Not allowed for guest users"));
+  setRealmSettings(server, administrators);
+});
 
 t.test("DELETE /invites/multiuse/{invite_id}: the inviter and administrators may revoke a link", async (t) => {
   setRealmSettings(server, everyMember);

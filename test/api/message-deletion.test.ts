@@ -40,25 +40,22 @@ function remove(by: Client, id: number | string) {
   return by.delete(`/messages/${id}`);
 }
 
-t.test(
-  "[spec 4.4] deleting one's own message removes its history and reactions and updates the topic and the channel",
-  async (t) => {
-    const id = await createChannel(owner, "alone", [owner, member]);
-    const first = await member.say(id, "t", "x");
-    await member.patch(`/messages/${first}`, { content: "y" });
-    await owner.post(`/messages/${first}/reactions`, { emoji_name: "smile" });
-    const second = await member.say(id, "t", "z");
-    t.strictSame(outcome(await remove(member, first)), done);
-    t.strictSame(outcome(await member.get(`/messages/${first}`)), missing);
-    t.equal((await channelSeenBy(owner, id)).first_message_id, second);
-    t.strictSame(outcome(await remove(member, second)), done);
-    t.equal((await channelSeenBy(owner, id)).first_message_id, null);
-    t.equal(realmOf(server).view.row("topicNames", [id, "t"]), undefined, "the topic's name is free");
-    const { environment } = realmOf(server);
-    t.strictSame(auditRealm(environment), []);
-    t.strictSame([rowsOf(environment, "messageEdits"), rowsOf(environment, "reactions")], [[], []]);
-  },
-);
+t.test("[spec 4.4] deleting one's own message removes its history and reactions and updates its topic", async (t) => {
+  const id = await createChannel(owner, "alone", [owner, member]);
+  const first = await member.say(id, "t", "x");
+  await member.patch(`/messages/${first}`, { content: "y" });
+  await owner.post(`/messages/${first}/reactions`, { emoji_name: "smile" });
+  const second = await member.say(id, "t", "z");
+  t.strictSame(outcome(await remove(member, first)), done);
+  t.strictSame(outcome(await member.get(`/messages/${first}`)), missing);
+  t.equal((await channelSeenBy(owner, id)).first_message_id, second);
+  t.strictSame(outcome(await remove(member, second)), done);
+  t.equal((await channelSeenBy(owner, id)).first_message_id, null);
+  t.equal(realmOf(server).view.row("topicNames", [id, "t"]), undefined, "the topic's name is free");
+  const { environment } = realmOf(server);
+  t.strictSame(auditRealm(environment), []);
+  t.strictSame([rowsOf(environment, "messageEdits"), rowsOf(environment, "reactions")], [[], []]);
+});
 
 t.test("[spec 7, D24] missing, deleted, hidden and archived messages get the same answer", async (t) => {
   const gone = await member.say(channelId, "t", "x");
@@ -95,65 +92,55 @@ const grants: readonly {
   { channel: { can_delete_own_message_group: "role:moderators" }, may: [] },
 ];
 
-t.test(
-  "[spec 4.4, behaviour 5.7] the groups of the organization and the channel decide which roles may delete",
-  async (t) => {
-    const ids = (names: Readonly<Record<string, string>> = {}) =>
-      Object.fromEntries(Object.entries(names).map(([name, value]) => [name, systemGroup(server, value)]));
-    const none = { can_delete_any_message_group: "role:nobody", can_delete_own_message_group: "role:nobody" };
-    for (const { realm = {}, channel = {}, may } of grants) {
-      setRealmSettings(server, ids({ ...none, ...realm }));
-      const id = await createChannel(
-        owner,
-        `g${grants.findIndex((grant) => grant.may === may)}`,
-        everybody,
-        ids(channel),
-      );
-      for (const by of everybody) {
-        const message = await member.say(id, "t", "x");
-        const expected = may.includes(by) ? done : forbidden;
-        t.strictSame(outcome(await remove(by, message)), expected, JSON.stringify({ realm, channel, by: by.userId }));
-      }
+t.test("[spec 4.4, behaviour 5.7] groups of organization and channel decide which roles may delete", async (t) => {
+  const ids = (names: Readonly<Record<string, string>> = {}) =>
+    Object.fromEntries(Object.entries(names).map(([name, value]) => [name, systemGroup(server, value)]));
+  const none = { can_delete_any_message_group: "role:nobody", can_delete_own_message_group: "role:nobody" };
+  for (const { realm = {}, channel = {}, may } of grants) {
+    setRealmSettings(server, ids({ ...none, ...realm }));
+    const id = await createChannel(
+      owner,
+      `g${grants.findIndex((grant) => grant.may === may)}`,
+      everybody,
+      ids(channel),
+    );
+    for (const by of everybody) {
+      const message = await member.say(id, "t", "x");
+      const expected = may.includes(by) ? done : forbidden;
+      t.strictSame(outcome(await remove(by, message)), expected, JSON.stringify({ realm, channel, by: by.userId }));
     }
-    setRealmSettings(server, { can_delete_any_message_group: undefined, can_delete_own_message_group: undefined });
-  },
-);
+  }
+  setRealmSettings(server, { can_delete_any_message_group: undefined, can_delete_own_message_group: undefined });
+});
 
-t.test(
-  "[behaviour 5.7] an owner may delete the messages of their bot; direct messages follow the organization's settings",
-  async (t) => {
-    const bot = await botOf(server, "helper", member);
-    const sent = async () =>
-      (await bot.post("/messages", { type: "direct", to: [member.userId], content: "x" })).body.id;
-    t.strictSame(outcome(await remove(member, await sent())), done);
-    const direct = await member.post("/messages", { type: "direct", to: [other.userId], content: "x" });
-    t.strictSame(outcome(await remove(other, direct.body.id)), forbidden);
-    const watcher = await Follower.of(other, {
-      client_capabilities: { notification_settings_null: true, bulk_message_deletion: true },
-    });
-    t.strictSame(outcome(await remove(member, direct.body.id)), done);
-    await watcher.settled();
-    t.strictSame(watcher.ofType("delete_message"), [
-      { type: "delete_message", message_type: "private", message_ids: [direct.body.id] },
-    ]);
-    t.strictSame(auditRealm(realmOf(server).environment), []);
-  },
-);
+t.test("[behaviour 5.7] an owner may delete their bot's messages; direct ones follow the organization", async (t) => {
+  const bot = await botOf(server, "helper", member);
+  const sent = async () => (await bot.post("/messages", { type: "direct", to: [member.userId], content: "x" })).body.id;
+  t.strictSame(outcome(await remove(member, await sent())), done);
+  const direct = await member.post("/messages", { type: "direct", to: [other.userId], content: "x" });
+  t.strictSame(outcome(await remove(other, direct.body.id)), forbidden);
+  const watcher = await Follower.of(other, {
+    client_capabilities: { notification_settings_null: true, bulk_message_deletion: true },
+  });
+  t.strictSame(outcome(await remove(member, direct.body.id)), done);
+  await watcher.settled();
+  t.strictSame(watcher.ofType("delete_message"), [
+    { type: "delete_message", message_type: "private", message_ids: [direct.body.id] },
+  ]);
+  t.strictSame(auditRealm(realmOf(server).environment), []);
+});
 
-t.test(
-  "[behaviour 4.4, 7] readers of the channel receive the event in their client's form, other users receive none",
-  async (t) => {
-    const sealed = await createChannel(member, "told", [member, other], { invite_only: true });
-    const id = await member.say(sealed, "", "x");
-    const [inside, outside] = [await Follower.of(other), await Follower.of(owner)];
-    await remove(member, id);
-    await inside.settled();
-    await outside.settled();
-    const event = { type: "delete_message", message_type: "stream", stream_id: sealed, topic: "general chat" };
-    t.strictSame(inside.ofType("delete_message"), [{ ...event, message_id: id }]);
-    t.strictSame(outside.ofType("delete_message"), []);
-  },
-);
+t.test("[behaviour 4.4, 7] readers of the channel get the event in their client's form, others none", async (t) => {
+  const sealed = await createChannel(member, "told", [member, other], { invite_only: true });
+  const id = await member.say(sealed, "", "x");
+  const [inside, outside] = [await Follower.of(other), await Follower.of(owner)];
+  await remove(member, id);
+  await inside.settled();
+  await outside.settled();
+  const event = { type: "delete_message", message_type: "stream", stream_id: sealed, topic: "general chat" };
+  t.strictSame(inside.ofType("delete_message"), [{ ...event, message_id: id }]);
+  t.strictSame(outside.ofType("delete_message"), []);
+});
 
 t.test("[behaviour 5.7] deleting one's own message has a time limit, deleting any has none", async (t) => {
   const { server, clock } = await startClockedServer(t);

@@ -70,51 +70,45 @@ t.test("[spec 2.9] a message that was never changed has none of these fields", a
   for (const name of ["edit_history", "last_edit_timestamp", "last_moved_timestamp"]) t.notOk(name in message, name);
 });
 
-t.test(
-  "[spec 2.9] edit_history is newest first; GET history is oldest first and starts with the original",
-  async (t) => {
-    const id = await member.say(channelId, "order", "first");
-    await edit(member, id, { content: "second" });
-    await edit(member, id, { content: "third" });
-    const { message } = await read(member, id);
-    t.strictSame(
-      message.edit_history.map((entry: Params) => entry["prev_content"]),
-      ["second", "first"],
-    );
-    const history = await historyOf(other, id);
-    t.match(history, [
-      { user_id: member.userId, content: "first", rendered_content: "<p>first</p>", topic: "order" },
-      { user_id: member.userId, content: "second", prev_content: "first", prev_rendered_content: "<p>first</p>" },
-      { user_id: member.userId, content: "third", prev_content: "second", topic: "order" },
-    ]);
-    t.strictSame(
-      history.map((snapshot: Params) => snapshot["content_html_diff"]),
-      [undefined, diffOf("second", "first"), diffOf("third", "second")],
-    );
-    t.strictSame(Object.keys(history[0]).sort(), ["content", "rendered_content", "timestamp", "topic", "user_id"]);
-    t.strictSame(await historyOf(member, await member.say(channelId, "order", "alone")).then((list) => list.length), 1);
-  },
-);
+t.test("[spec 2.9] edit_history is newest first; GET history is oldest first from the original on", async (t) => {
+  const id = await member.say(channelId, "order", "first");
+  await edit(member, id, { content: "second" });
+  await edit(member, id, { content: "third" });
+  const { message } = await read(member, id);
+  t.strictSame(
+    message.edit_history.map((entry: Params) => entry["prev_content"]),
+    ["second", "first"],
+  );
+  const history = await historyOf(other, id);
+  t.match(history, [
+    { user_id: member.userId, content: "first", rendered_content: "<p>first</p>", topic: "order" },
+    { user_id: member.userId, content: "second", prev_content: "first", prev_rendered_content: "<p>first</p>" },
+    { user_id: member.userId, content: "third", prev_content: "second", topic: "order" },
+  ]);
+  t.strictSame(
+    history.map((snapshot: Params) => snapshot["content_html_diff"]),
+    [undefined, diffOf("second", "first"), diffOf("third", "second")],
+  );
+  t.strictSame(Object.keys(history[0]).sort(), ["content", "rendered_content", "timestamp", "topic", "user_id"]);
+  t.strictSame(await historyOf(member, await member.say(channelId, "order", "alone")).then((list) => list.length), 1);
+});
 
-t.test(
-  "[behaviour 5.1] blank content becomes (deleted), long content is truncated, and trailing space is removed",
-  async (t) => {
-    const id = await member.say(channelId, "texts", "x");
-    const bound = "🍎".repeat(limits.message_code_points_max);
-    const mark = "\n[message truncated]";
-    for (const [content, expected] of [
-      ["  \n ", "(deleted)"],
-      ["", "(deleted)"],
-      ["text \n", "text"],
-      [bound, bound],
-      [`${bound}a`, "🍎".repeat(limits.message_code_points_max - mark.length) + mark],
-    ]) {
-      t.strictSame(outcome(await edit(member, id, { content })), edited);
-      t.equal((await read(member, id)).raw_content, expected);
-    }
-    t.strictSame(outcome(await edit(member, id, { content: "a\0b" })), refusal("Message must not contain null bytes"));
-  },
-);
+t.test("[behaviour 5.1] blank content becomes (deleted), long content is cut, trailing space removed", async (t) => {
+  const id = await member.say(channelId, "texts", "x");
+  const bound = "🍎".repeat(limits.message_code_points_max);
+  const mark = "\n[message truncated]";
+  for (const [content, expected] of [
+    ["  \n ", "(deleted)"],
+    ["", "(deleted)"],
+    ["text \n", "text"],
+    [bound, bound],
+    [`${bound}a`, "🍎".repeat(limits.message_code_points_max - mark.length) + mark],
+  ]) {
+    t.strictSame(outcome(await edit(member, id, { content })), edited);
+    t.equal((await read(member, id)).raw_content, expected);
+  }
+  t.strictSame(outcome(await edit(member, id, { content: "a\0b" })), refusal("Message must not contain null bytes"));
+});
 
 t.test("empty, conflicting and invalid changes are rejected", async (t) => {
   const id = await member.say(channelId, "form", "x");
@@ -211,52 +205,46 @@ t.test("direct messages are edited by their sender and have neither topic nor ch
   t.notOk("stream_id" in event || "propagate_mode" in event || "subject" in event);
 });
 
-t.test(
-  "[behaviour 4.4] the event has both contents and the viewer's own flags; users outside receive none",
-  async (t) => {
-    const id = await member.say(channelId, "events", "plain");
-    await member.post("/messages/flags", { messages: [id], op: "add", flag: "read" });
-    const outsider = await personOf(server, "outsider");
-    const watchers = [await Follower.of(member), await Follower.of(other), await Follower.of(outsider)] as const;
-    await edit(member, id, { content: "/me greets @**other 0**" });
-    for (const watcher of watchers) await watcher.settled();
-    const { message } = await read(member, id);
-    const expected = {
-      type: "update_message",
-      user_id: member.userId,
-      rendering_only: false,
-      message_id: id,
-      message_ids: [id],
-      edit_timestamp: message.last_edit_timestamp,
-      stream_id: channelId,
-      stream_name: "edits",
-      orig_content: "plain",
-      orig_rendered_content: "<p>plain</p>",
-      content: "/me greets @**other 0**",
-      rendered_content: message.content,
-      is_me_message: true,
-    };
-    t.strictSame(watchers[0].ofType("update_message"), [{ ...expected, flags: ["read"] }]);
-    t.strictSame(watchers[1].ofType("update_message"), [{ ...expected, flags: ["mentioned"] }]);
-    t.strictSame(watchers[2].ofType("update_message"), []);
-  },
-);
+t.test("[behaviour 4.4] the event has both contents and the viewer's own flags; others get none", async (t) => {
+  const id = await member.say(channelId, "events", "plain");
+  await member.post("/messages/flags", { messages: [id], op: "add", flag: "read" });
+  const outsider = await personOf(server, "outsider");
+  const watchers = [await Follower.of(member), await Follower.of(other), await Follower.of(outsider)] as const;
+  await edit(member, id, { content: "/me greets @**other 0**" });
+  for (const watcher of watchers) await watcher.settled();
+  const { message } = await read(member, id);
+  const expected = {
+    type: "update_message",
+    user_id: member.userId,
+    rendering_only: false,
+    message_id: id,
+    message_ids: [id],
+    edit_timestamp: message.last_edit_timestamp,
+    stream_id: channelId,
+    stream_name: "edits",
+    orig_content: "plain",
+    orig_rendered_content: "<p>plain</p>",
+    content: "/me greets @**other 0**",
+    rendered_content: message.content,
+    is_me_message: true,
+  };
+  t.strictSame(watchers[0].ofType("update_message"), [{ ...expected, flags: ["read"] }]);
+  t.strictSame(watchers[1].ofType("update_message"), [{ ...expected, flags: ["mentioned"] }]);
+  t.strictSame(watchers[2].ofType("update_message"), []);
+});
 
-t.test(
-  "[S1] a user who can no longer read a message receives neither its later edits nor, on replay, its earlier ones",
-  async (t) => {
-    const sealed = await createChannel(member, "sealed edits", [member, other], { invite_only: true });
-    const id = await member.say(sealed, "t", "x");
-    const [live, late] = [await Follower.of(other), await Follower.of(other)];
-    await edit(member, id, { content: "secret one" });
-    await live.settled();
-    await other.delete("/users/me/subscriptions", { subscriptions: ["sealed edits"] });
-    await edit(member, id, { content: "secret two" });
-    for (const follower of [live, late]) await follower.settled();
-    t.match(live.ofType("update_message"), { 0: { content: "secret one" }, length: 1 }, "live");
-    t.strictSame(late.ofType("update_message"), [], "on replay");
-  },
-);
+t.test("[S1] a user who can no longer read a message gets no edits of it, later or replayed", async (t) => {
+  const sealed = await createChannel(member, "sealed edits", [member, other], { invite_only: true });
+  const id = await member.say(sealed, "t", "x");
+  const [live, late] = [await Follower.of(other), await Follower.of(other)];
+  await edit(member, id, { content: "secret one" });
+  await live.settled();
+  await other.delete("/users/me/subscriptions", { subscriptions: ["sealed edits"] });
+  await edit(member, id, { content: "secret two" });
+  for (const follower of [live, late]) await follower.settled();
+  t.match(live.ofType("update_message"), { 0: { content: "secret one" }, length: 1 }, "live");
+  t.strictSame(late.ofType("update_message"), [], "on replay");
+});
 
 t.test("[D52] an edit that keeps the content succeeds and sends no event", async (t) => {
   const id = await member.say(channelId, "same", "same");

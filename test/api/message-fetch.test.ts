@@ -87,34 +87,31 @@ t.test("[behaviour 5.4] newest and oldest are anchors by name, quoted or not", a
   });
 });
 
-t.test(
-  "[behaviour 5.4] first_unread is the oldest unread match, else the newest; the older parameter means the same",
-  async (t) => {
-    const unread = async (params: Params = {}) => {
-      const byName = await fetch({ anchor: "first_unread", num_before: 1, num_after: 1, ...params }, member);
-      const older = { use_first_unread_anchor: true, num_before: 1, num_after: 1, ...params };
-      t.strictSame(await fetch(older, member), byName);
-      t.strictSame(
-        await fetch({ ...older, anchor: "newest" }, member),
-        byName,
-        "use_first_unread_anchor takes precedence over an anchor",
-      );
-      return byName;
-    };
-    t.match(await unread(), { anchor: id(0), indexes: [0, 1], found_anchor: true, found_oldest: true });
-    const second = [...narrow, { operator: "topic", operand: "second" }];
-    t.match(await unread({ narrow: second }), { anchor: id(5), indexes: [5, 6] });
-    await member.post("/mark_topic_as_read", { stream_id: channelId, topic_name: "first" });
-    t.match(await unread(), { anchor: id(5), indexes: [4, 5, 6] });
-    t.match(await unread({ narrow: [] }), { found_anchor: true }, "in the feed, too");
-    await member.post("/messages/flags", { messages: [id(2)], op: "remove", flag: "read" });
-    t.match(await unread(), { anchor: id(2), indexes: [1, 2, 3] }, "marked unread again");
-    await member.post("/user_topics", { stream_id: channelId, topic: "first", visibility_policy: 1 });
-    t.match(await unread(), { anchor: id(5) }, "muted topics are skipped");
-    await member.post("/mark_stream_as_read", { stream_id: channelId });
-    t.match(await unread(), { anchor: newest, indexes: [9], found_anchor: false, found_newest: true });
-  },
-);
+t.test("[behaviour 5.4] first_unread, in both parameters, is the oldest unread match, else the newest", async (t) => {
+  const unread = async (params: Params = {}) => {
+    const byName = await fetch({ anchor: "first_unread", num_before: 1, num_after: 1, ...params }, member);
+    const older = { use_first_unread_anchor: true, num_before: 1, num_after: 1, ...params };
+    t.strictSame(await fetch(older, member), byName);
+    t.strictSame(
+      await fetch({ ...older, anchor: "newest" }, member),
+      byName,
+      "use_first_unread_anchor takes precedence over an anchor",
+    );
+    return byName;
+  };
+  t.match(await unread(), { anchor: id(0), indexes: [0, 1], found_anchor: true, found_oldest: true });
+  const second = [...narrow, { operator: "topic", operand: "second" }];
+  t.match(await unread({ narrow: second }), { anchor: id(5), indexes: [5, 6] });
+  await member.post("/mark_topic_as_read", { stream_id: channelId, topic_name: "first" });
+  t.match(await unread(), { anchor: id(5), indexes: [4, 5, 6] });
+  t.match(await unread({ narrow: [] }), { found_anchor: true }, "in the feed, too");
+  await member.post("/messages/flags", { messages: [id(2)], op: "remove", flag: "read" });
+  t.match(await unread(), { anchor: id(2), indexes: [1, 2, 3] }, "marked unread again");
+  await member.post("/user_topics", { stream_id: channelId, topic: "first", visibility_policy: 1 });
+  t.match(await unread(), { anchor: id(5) }, "muted topics are skipped");
+  await member.post("/mark_stream_as_read", { stream_id: channelId });
+  t.match(await unread(), { anchor: newest, indexes: [9], found_anchor: false, found_newest: true });
+});
 
 t.test("a date anchors at the first match since then", async (t) => {
   const day = (index: number) => Date.UTC(2026, 0, 1 + index, 12);

@@ -111,37 +111,34 @@ t.test("[spec 2.9] a message keeps its own history across a move and gets no ent
   );
 });
 
-t.test(
-  "[spec 2.9] resolving sets no last_moved_timestamp, adds a history entry, and posts the public API's notice",
-  async (t) => {
-    const id = await place();
-    const [a = 0] = await say(member, id, "question", 1);
-    t.strictSame(
-      outcome(await member.patch(`/messages/${a}`, { topic: "✔ question", propagate_mode: "change_all" })),
-      moved,
-    );
-    const message = await read(member, a);
-    t.match(message, { subject: "✔ question", edit_history: [{ prev_topic: "question", topic: "✔ question" }] });
-    t.notOk("last_moved_timestamp" in message);
-    const mention = `@_**member 0|${member.userId}**`;
-    t.strictSame(
-      (await topicOf(member, id, "✔ question")).map(([, content]) => content),
-      ["number 0", `${mention} has marked this topic as resolved.`],
-    );
-    t.equal(
-      (await read(member, (await idsOf(member, id, "✔ question"))[1] ?? 0)).sender_id,
-      1,
-      "by the notification bot",
-    );
-    const narrow = [
-      { operator: "is", operand: "resolved" },
-      { operator: "channel", operand: id },
-    ];
-    const { body } = await member.get("/messages", { anchor: 0, num_before: 0, num_after: 10, narrow });
-    t.equal(body.messages.length, 2);
-    audit(t, server);
-  },
-);
+t.test("[spec 2.9] resolving sets no last_moved_timestamp, adds to the history, and posts a notice", async (t) => {
+  const id = await place();
+  const [a = 0] = await say(member, id, "question", 1);
+  t.strictSame(
+    outcome(await member.patch(`/messages/${a}`, { topic: "✔ question", propagate_mode: "change_all" })),
+    moved,
+  );
+  const message = await read(member, a);
+  t.match(message, { subject: "✔ question", edit_history: [{ prev_topic: "question", topic: "✔ question" }] });
+  t.notOk("last_moved_timestamp" in message);
+  const mention = `@_**member 0|${member.userId}**`;
+  t.strictSame(
+    (await topicOf(member, id, "✔ question")).map(([, content]) => content),
+    ["number 0", `${mention} has marked this topic as resolved.`],
+  );
+  t.equal(
+    (await read(member, (await idsOf(member, id, "✔ question"))[1] ?? 0)).sender_id,
+    1,
+    "by the notification bot",
+  );
+  const narrow = [
+    { operator: "is", operand: "resolved" },
+    { operator: "channel", operand: id },
+  ];
+  const { body } = await member.get("/messages", { anchor: 0, num_before: 0, num_after: 10, narrow });
+  t.equal(body.messages.length, 2);
+  audit(t, server);
+});
 
 t.test("unresolving at once deletes the notice; later there are two notices", async (t) => {
   const { server, clock } = await startClockedServer(t);

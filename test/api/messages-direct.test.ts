@@ -66,28 +66,25 @@ t.test("recipients are ids or emails, one or many, raw or as JSON", async (t) =>
   }
 });
 
-t.test(
-  "[spec 2.9] all messages of a conversation have the same recipient_id; other conversations have another",
-  async (t) => {
-    const recipientOf = async (by: Client, to: Client[]) => {
-      const sent = await send(
-        by,
-        to.map((client) => client.userId),
-      );
-      return (await read(by, sent.body.id)).recipient_id;
-    };
-    const pair = await recipientOf(anna, [bert]);
-    t.equal(await recipientOf(bert, [anna]), pair);
-    const others = [
-      await recipientOf(anna, [anna]),
-      await recipientOf(anna, [carla]),
-      await recipientOf(anna, [bert, carla]),
-      await recipientOf(bert, [bert]),
-    ];
-    t.equal(new Set([pair, ...others]).size, 5);
-    t.equal(await recipientOf(carla, [anna, bert]), others[2], "the order of participants does not matter");
-  },
-);
+t.test("[spec 2.9] all messages of a conversation have the same recipient_id, others another", async (t) => {
+  const recipientOf = async (by: Client, to: Client[]) => {
+    const sent = await send(
+      by,
+      to.map((client) => client.userId),
+    );
+    return (await read(by, sent.body.id)).recipient_id;
+  };
+  const pair = await recipientOf(anna, [bert]);
+  t.equal(await recipientOf(bert, [anna]), pair);
+  const others = [
+    await recipientOf(anna, [anna]),
+    await recipientOf(anna, [carla]),
+    await recipientOf(anna, [bert, carla]),
+    await recipientOf(bert, [bert]),
+  ];
+  t.equal(new Set([pair, ...others]).size, 5);
+  t.equal(await recipientOf(carla, [anna, bert]), others[2], "the order of participants does not matter");
+});
 
 t.test("[behaviour 5.1] a user can write to themselves and receives the message once", async (t) => {
   const follower = await Follower.of(carla);
@@ -146,28 +143,25 @@ t.test("[S3] direct_recipients_max limits the participants of a conversation", a
   t.match(await send(anna, [...people, 2]), { status: 400, body: { code: "BAD_REQUEST" } });
 });
 
-t.test(
-  "[behaviour 5.1] direct_message_permission_group: one participant in the group, or a bot, permits a conversation",
-  async (t) => {
-    const strict = await startTestServer(t);
-    const [first, second] = [await personOf(strict, "first"), await personOf(strict, "second")];
-    const bot = await botOf(strict, "bot", first);
-    setRealmSettings(strict, { direct_message_permission_group: systemGroup(strict, "role:administrators") });
-    t.strictSame(
-      outcome(await send(first, [second.userId])),
-      refusal("This conversation does not include any users who can authorize it."),
-    );
-    t.equal((await send(first, [second.userId, strict.owner.userId])).status, 200);
-    t.equal((await send(first, [first.userId])).status, 200, "to oneself");
-    t.equal((await send(first, [bot.userId])).status, 200, "to a bot");
-    t.equal((await send(bot, [second.userId])).status, 200, "by a bot");
-    setRealmSettings(strict, { direct_message_permission_group: systemGroup(strict, "role:nobody") });
-    t.strictSame(
-      outcome(await send(strict.owner, [second.userId])),
-      refusal("Direct messages are disabled in this organization."),
-    );
-  },
-);
+t.test("[behaviour 5.1] direct_message_permission_group: one member or bot permits it", async (t) => {
+  const strict = await startTestServer(t);
+  const [first, second] = [await personOf(strict, "first"), await personOf(strict, "second")];
+  const bot = await botOf(strict, "bot", first);
+  setRealmSettings(strict, { direct_message_permission_group: systemGroup(strict, "role:administrators") });
+  t.strictSame(
+    outcome(await send(first, [second.userId])),
+    refusal("This conversation does not include any users who can authorize it."),
+  );
+  t.equal((await send(first, [second.userId, strict.owner.userId])).status, 200);
+  t.equal((await send(first, [first.userId])).status, 200, "to oneself");
+  t.equal((await send(first, [bot.userId])).status, 200, "to a bot");
+  t.equal((await send(bot, [second.userId])).status, 200, "by a bot");
+  setRealmSettings(strict, { direct_message_permission_group: systemGroup(strict, "role:nobody") });
+  t.strictSame(
+    outcome(await send(strict.owner, [second.userId])),
+    refusal("Direct messages are disabled in this organization."),
+  );
+});
 
 t.test("[behaviour 5.1] direct_message_initiator_group is needed to start a conversation, not to answer", async (t) => {
   const strict = await startTestServer(t);

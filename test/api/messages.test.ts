@@ -138,42 +138,36 @@ t.test("[behaviour 5.1] an empty message and one with a NUL are rejected", async
   t.strictSame(outcome(await send({ content: "a\u0000b" })), refusal("Message must not contain null bytes"));
 });
 
-t.test(
-  "[D8, behaviour 1.8] a message has at most 10,000 code points; a longer one is truncated with a note",
-  async (t) => {
-    const mark = "\n[message truncated]";
-    for (const letter of ["m", "🦜"]) {
-      const longest = letter.repeat(10_000);
-      const whole = await send({ content: longest });
-      t.equal((await read(whole.body.id, { apply_markdown: false })).content, longest);
-      const cut = await send({ content: `${longest}${letter}` });
-      t.equal((await read(cut.body.id, { apply_markdown: false })).content, letter.repeat(10_000 - mark.length) + mark);
-    }
-    const { body } = await owner.post("/register", { event_types: [], fetch_event_types: ["realm"] });
-    t.match(body, { max_message_length: 10_000, max_topic_length: 60 });
-  },
-);
+t.test("[D8, behaviour 1.8] a message has at most 10,000 code points; a longer one is cut with a note", async (t) => {
+  const mark = "\n[message truncated]";
+  for (const letter of ["m", "🦜"]) {
+    const longest = letter.repeat(10_000);
+    const whole = await send({ content: longest });
+    t.equal((await read(whole.body.id, { apply_markdown: false })).content, longest);
+    const cut = await send({ content: `${longest}${letter}` });
+    t.equal((await read(cut.body.id, { apply_markdown: false })).content, letter.repeat(10_000 - mark.length) + mark);
+  }
+  const { body } = await owner.post("/register", { event_types: [], fetch_event_types: ["realm"] });
+  t.match(body, { max_message_length: 10_000, max_topic_length: 60 });
+});
 
 t.test("[S3] a body of whitespace is read in linear time", async (t) => {
   const sent = await send({ content: `x${" ".repeat(900_000)}x` });
   t.equal((await read(sent.body.id, { apply_markdown: false })).content.length, 10_000);
 });
 
-t.test(
-  "[D8, behaviour 1.8] a topic has at most 60 code points; a longer one is truncated to 57 and three dots",
-  async (t) => {
-    for (const letter of ["t", "🦜"]) {
-      const longest = letter.repeat(60);
-      t.equal((await read((await send({ topic: longest })).body.id)).subject, longest);
-      t.equal((await read((await send({ topic: `${longest}${letter}` })).body.id)).subject, `${letter.repeat(57)}...`);
-    }
-    t.equal(
-      (await read((await send({ topic: `  ${"t".repeat(60)}  ` })).body.id)).subject,
-      "t".repeat(60),
-      "trimmed first",
-    );
-  },
-);
+t.test("[D8, behaviour 1.8] a topic has at most 60 code points; a longer one is cut to 57 and dots", async (t) => {
+  for (const letter of ["t", "🦜"]) {
+    const longest = letter.repeat(60);
+    t.equal((await read((await send({ topic: longest })).body.id)).subject, longest);
+    t.equal((await read((await send({ topic: `${longest}${letter}` })).body.id)).subject, `${letter.repeat(57)}...`);
+  }
+  t.equal(
+    (await read((await send({ topic: `  ${"t".repeat(60)}  ` })).body.id)).subject,
+    "t".repeat(60),
+    "trimmed first",
+  );
+});
 
 t.test("[behaviour 1.8] a topic must be printable", async (t) => {
   for (const [topic, position] of [
@@ -186,14 +180,11 @@ t.test("[behaviour 1.8] a topic must be printable", async (t) => {
   }
 });
 
-t.test(
-  "[M7] topics that differ only in case or composition are one conversation, with the first spelling",
-  async (t) => {
-    await send({ topic: "Caf\u00e9" });
-    const sent = await send({ topic: "CAFE\u0301" });
-    t.equal((await read(sent.body.id)).subject, "Caf\u00e9");
-  },
-);
+t.test("[M7] topics that differ only in case or accents are one conversation, with the first spelling", async (t) => {
+  await send({ topic: "Caf\u00e9" });
+  const sent = await send({ topic: "CAFE\u0301" });
+  t.equal((await read(sent.body.id)).subject, "Caf\u00e9");
+});
 
 t.test("[spec 2.9, 4.10] the empty topic can be written in several ways and is read by its display name", async (t) => {
   for (const topic of [undefined, "", "  ", "(no topic)", "general chat", " general chat "]) {
@@ -265,32 +256,26 @@ t.test("[spec 4.10] apply_markdown=false returns the raw text in content; raw_co
   );
 });
 
-t.test(
-  "[spec 7] a message that is missing or hidden from the caller is rejected with Invalid message(s)",
-  async (t) => {
-    await createChannel(owner, "sealed", [owner], { invite_only: true });
-    const hidden = await owner.say("sealed", "t", "secret");
-    const direct = (await owner.post("/messages", { type: "direct", to: [owner.userId], content: "mine" })).body.id;
-    for (const id of [hidden, direct, 999_999, 0]) {
-      t.strictSame(outcome(await member.get(`/messages/${id}`)), refusal("Invalid message(s)"), String(id));
-    }
-    for (const id of ["abc", "1.5", "-1"]) t.equal((await member.get(`/messages/${id}`)).status, 404, id);
-    t.match(await owner.anonymous().get(`/messages/${hidden}`), { status: 401, body: { code: "UNAUTHORIZED" } });
-  },
-);
+t.test("[spec 7] one that is missing or hidden from the caller is rejected with Invalid message(s)", async (t) => {
+  await createChannel(owner, "sealed", [owner], { invite_only: true });
+  const hidden = await owner.say("sealed", "t", "secret");
+  const direct = (await owner.post("/messages", { type: "direct", to: [owner.userId], content: "mine" })).body.id;
+  for (const id of [hidden, direct, 999_999, 0]) {
+    t.strictSame(outcome(await member.get(`/messages/${id}`)), refusal("Invalid message(s)"), String(id));
+  }
+  for (const id of ["abc", "1.5", "-1"]) t.equal((await member.get(`/messages/${id}`)).status, 404, id);
+  t.match(await owner.anonymous().get(`/messages/${hidden}`), { status: 401, body: { code: "UNAUTHORIZED" } });
+});
 
-t.test(
-  "[behaviour 5.2] own messages are read if a reading client sent them, others' are unread; mentions and historical are set",
-  async (t) => {
-    const { id } = (await send({ content: `@**member 0** and @**all**`, read_by_sender: true })).body;
-    t.strictSame((await read(id)).flags, ["read", "stream_wildcard_mentioned", "wildcard_mentioned"]);
-    t.strictSame((await read(id, {}, member)).flags, ["mentioned", "stream_wildcard_mentioned", "wildcard_mentioned"]);
-    const latecomer = await personOf(server, "latecomer");
-    t.strictSame((await read((await send({})).body.id, {}, latecomer)).flags, []);
-    const before = (await read(id, {}, latecomer)).flags;
-    t.strictSame(before.slice(0, 2), ["read", "historical"]);
-  },
-);
+t.test("[behaviour 5.2] own messages from a reading client are read, others' unread; mentions are set", async (t) => {
+  const { id } = (await send({ content: `@**member 0** and @**all**`, read_by_sender: true })).body;
+  t.strictSame((await read(id)).flags, ["read", "stream_wildcard_mentioned", "wildcard_mentioned"]);
+  t.strictSame((await read(id, {}, member)).flags, ["mentioned", "stream_wildcard_mentioned", "wildcard_mentioned"]);
+  const latecomer = await personOf(server, "latecomer");
+  t.strictSame((await read((await send({})).body.id, {}, latecomer)).flags, []);
+  const before = (await read(id, {}, latecomer)).flags;
+  t.strictSame(before.slice(0, 2), ["read", "historical"]);
+});
 
 t.test("[spec 2.9] a message that begins with /me is a me-message", async (t) => {
   t.match(await read((await send({ content: "/me waves" })).body.id), {
@@ -350,29 +335,23 @@ t.test("[M4] ids follow the order of decisions, however requests arrive", async 
   t.ok(ids.every((id) => id < last));
 });
 
-t.test(
-  "[behaviour 2.3] first_message_id of a channel is its oldest message, even if several first messages are concurrent",
-  async (t) => {
-    const channelId = await createChannel(owner, "rush", [owner]);
-    const ids = await Promise.all(Array.from({ length: 30 }, () => owner.say("rush", "t", "x")));
-    const { body } = await owner.get("/streams");
-    const rush = body.streams.find((stream: { stream_id: number }) => stream.stream_id === channelId);
-    t.equal(rush.first_message_id, Math.min(...ids));
-  },
-);
+t.test("[behaviour 2.3] first_message_id of a channel is its oldest one, even of concurrent ones", async (t) => {
+  const channelId = await createChannel(owner, "rush", [owner]);
+  const ids = await Promise.all(Array.from({ length: 30 }, () => owner.say("rush", "t", "x")));
+  const { body } = await owner.get("/streams");
+  const rush = body.streams.find((stream: { stream_id: number }) => stream.stream_id === channelId);
+  t.equal(rush.first_message_id, Math.min(...ids));
+});
 
-t.test(
-  "[behaviour 5.8] a link into the same organization becomes relative when sent, edited or previewed; other links are unchanged",
-  async (t) => {
-    const content = `[foo](${server.url}/#narrow/channel/1-x) ${server.url}/#narrow/is/dm https://elsewhere.example/#narrow/is/dm`;
-    const shown =
-      '<p><a href="#narrow/channel/1-x">foo</a> ' +
-      `<a href="#narrow/is/dm">${server.url}/#narrow/is/dm</a> ` +
-      '<a href="https://elsewhere.example/#narrow/is/dm">https://elsewhere.example/#narrow/is/dm</a></p>';
-    t.equal((await owner.post("/messages/render", { content })).body.rendered, shown);
-    const id = await owner.say("general", "links", content);
-    t.equal((await owner.get(`/messages/${id}`)).body.message.content, shown);
-    await owner.patch(`/messages/${id}`, { content: `again ${content}` });
-    t.equal((await owner.get(`/messages/${id}`)).body.message.content, shown.replace("<p>", "<p>again "));
-  },
-);
+t.test("[behaviour 5.8] only links into the organization become relative, sent, edited or previewed", async (t) => {
+  const content = `[foo](${server.url}/#narrow/channel/1-x) ${server.url}/#narrow/is/dm https://elsewhere.example/#narrow/is/dm`;
+  const shown =
+    '<p><a href="#narrow/channel/1-x">foo</a> ' +
+    `<a href="#narrow/is/dm">${server.url}/#narrow/is/dm</a> ` +
+    '<a href="https://elsewhere.example/#narrow/is/dm">https://elsewhere.example/#narrow/is/dm</a></p>';
+  t.equal((await owner.post("/messages/render", { content })).body.rendered, shown);
+  const id = await owner.say("general", "links", content);
+  t.equal((await owner.get(`/messages/${id}`)).body.message.content, shown);
+  await owner.patch(`/messages/${id}`, { content: `again ${content}` });
+  t.equal((await owner.get(`/messages/${id}`)).body.message.content, shown.replace("<p>", "<p>again "));
+});

@@ -132,28 +132,25 @@ t.test("[D257] the answer does not depend on whether there is an account", async
   t.equal(far.received.length, before + 1, "nobody else gets an email");
 });
 
-t.test(
-  "[S3] password_resets_per_hour_max, password_resets_per_day_max: more emails to an account are not sent",
-  async (t) => {
-    const cleo = await server.person("Cleo");
-    for (let count = 0; count <= limits.password_resets_per_day_max; count++)
-      await operatorsLink(cleo, `operator ${count}`);
-    for (let hour = 0; hour < 4; hour++) {
-      for (let count = 0; count <= limits.password_resets_per_hour_max; count++) {
-        t.equal((await submit(asking, { email: emailOf(cleo) })).status, 200, "the answer stays the same");
-        await mailsTo(emailOf(cleo));
-        clock.advance(limits.password_reset_repeat_ms);
-      }
-      const sent = Math.min((hour + 1) * limits.password_resets_per_hour_max, limits.password_resets_per_day_max);
-      t.equal((await mailsTo(emailOf(cleo))).length, sent);
-      clock.advance(hourMs);
+t.test("[S3] password_resets_per_hour_max, password_resets_per_day_max: further emails are not sent", async (t) => {
+  const cleo = await server.person("Cleo");
+  for (let count = 0; count <= limits.password_resets_per_day_max; count++)
+    await operatorsLink(cleo, `operator ${count}`);
+  for (let hour = 0; hour < 4; hour++) {
+    for (let count = 0; count <= limits.password_resets_per_hour_max; count++) {
+      t.equal((await submit(asking, { email: emailOf(cleo) })).status, 200, "the answer stays the same");
+      await mailsTo(emailOf(cleo));
+      clock.advance(limits.password_reset_repeat_ms);
     }
-    clock.advance(24 * hourMs);
-    await realmOf(server).dispatcher.idle();
-    t.equal((await submit(asking, { email: emailOf(cleo) })).status, 200);
-    t.equal((await mailsTo(emailOf(cleo))).length, limits.password_resets_per_day_max + 1);
-  },
-);
+    const sent = Math.min((hour + 1) * limits.password_resets_per_hour_max, limits.password_resets_per_day_max);
+    t.equal((await mailsTo(emailOf(cleo))).length, sent);
+    clock.advance(hourMs);
+  }
+  clock.advance(24 * hourMs);
+  await realmOf(server).dispatcher.idle();
+  t.equal((await submit(asking, { email: emailOf(cleo) })).status, 200);
+  t.equal((await mailsTo(emailOf(cleo))).length, limits.password_resets_per_day_max + 1);
+});
 
 t.test("[D257, S3] password_reset_repeat_ms: a button that is pressed twice sends one email", async (t) => {
   const zoe = await server.person("Zoe");
@@ -194,32 +191,29 @@ t.test("[D257] a newer link replaces an older one, whoever made it", async (t) =
   t.strictSame(await opens(dora, first, next), [false, true]);
 });
 
-t.test(
-  "[D257] a link ends when the password or the address changes, and when the account is deactivated",
-  async (t) => {
-    const eve = await server.person("Eve");
-    const changing = await linkFor(eve);
-    t.equal((await eve.patch("/settings", { old_password: first, new_password: next })).status, 200);
-    t.ok(isGone(await submit(changing, { password: "another password" })));
-    t.strictSame(await opens(eve, next), [true]);
+t.test("[D257] a link ends when the password or the address changes, and the account is deactivated", async (t) => {
+  const eve = await server.person("Eve");
+  const changing = await linkFor(eve);
+  t.equal((await eve.patch("/settings", { old_password: first, new_password: next })).status, 200);
+  t.ok(isGone(await submit(changing, { password: "another password" })));
+  t.strictSame(await opens(eve, next), [true]);
 
-    const fay = await server.person("Fay");
-    const leaving = await linkFor(fay);
-    t.equal((await owner.delete(`/users/${fay.userId}`)).status, 200);
-    t.ok(isGone(await submit(leaving, { password: next })));
-    t.equal((await owner.post(`/users/${fay.userId}/reactivate`)).status, 200);
-    t.ok(isGone(await submit(leaving, { password: next })), "for good");
+  const fay = await server.person("Fay");
+  const leaving = await linkFor(fay);
+  t.equal((await owner.delete(`/users/${fay.userId}`)).status, 200);
+  t.ok(isGone(await submit(leaving, { password: next })));
+  t.equal((await owner.post(`/users/${fay.userId}/reactivate`)).status, 200);
+  t.ok(isGone(await submit(leaving, { password: next })), "for good");
 
-    const gus = await server.person("Gus");
-    const moving = await linkFor(gus);
-    const { view, projections } = realmOf(server);
-    const before = view.users.get(gus.userId);
-    t.ok(before);
-    if (before !== undefined)
-      projections.apply({ table: "users", key: gus.userId, row: { ...before, email: "gus.new@example.com" } });
-    t.ok(isGone(await visit(moving)), "it was sent to an address that is no longer the account's");
-  },
-);
+  const gus = await server.person("Gus");
+  const moving = await linkFor(gus);
+  const { view, projections } = realmOf(server);
+  const before = view.users.get(gus.userId);
+  t.ok(before);
+  if (before !== undefined)
+    projections.apply({ table: "users", key: gus.userId, row: { ...before, email: "gus.new@example.com" } });
+  t.ok(isGone(await visit(moving)), "it was sent to an address that is no longer the account's");
+});
 
 t.test("[S3] password_reset_link_ms: a link is valid for a day, and its rows are deleted afterwards", async (t) => {
   const [hal, ida] = [await server.person("Hal"), await server.person("Ida")];
@@ -328,18 +322,15 @@ t.test("[S2] after the email is sent, only the SHA-256 of the link's key is stor
   }
 });
 
-t.test(
-  "[D28, D257] requests are limited like failed logins, per address, and all looks like anonymous calls",
-  async (t) => {
-    const limited = await startTestServer(t, { environment: { RATE_LIMITS: "login=2/3600,anonymous=5/3600" } });
-    const asked = `${limited.url}${prefix}`;
-    const statuses: number[] = [];
-    for (let count = 0; count < 3; count++) statuses.push((await submit(asked, { email: `a${count}@b.org` })).status);
-    t.strictSame(statuses, [200, 200, 429]);
-    for (const expected of [404, 404, 429]) t.equal((await visit(`${asked}guess`)).status, expected);
-    t.match((await visit(asked)).headers.get("retry-after"), /^\d+$/);
-  },
-);
+t.test("[D28, D257] requests are limited like failed logins, per address, all like anonymous calls", async (t) => {
+  const limited = await startTestServer(t, { environment: { RATE_LIMITS: "login=2/3600,anonymous=5/3600" } });
+  const asked = `${limited.url}${prefix}`;
+  const statuses: number[] = [];
+  for (let count = 0; count < 3; count++) statuses.push((await submit(asked, { email: `a${count}@b.org` })).status);
+  t.strictSame(statuses, [200, 200, 429]);
+  for (const expected of [404, 404, 429]) t.equal((await visit(`${asked}guess`)).status, expected);
+  t.match((await visit(asked)).headers.get("retry-after"), /^\d+$/);
+});
 
 t.test("[M1] a link survives a restart", async (t) => {
   const nat = await personOf(server, "nat");

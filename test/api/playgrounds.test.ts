@@ -27,29 +27,26 @@ async function clear() {
   for (const { id } of (await listed()) as { id: number }[]) await owner.delete(`/realm/playgrounds/${id}`);
 }
 
-t.test(
-  "[spec 4.18] administrators add and remove playgrounds; everybody receives them in /register and events",
-  async (t) => {
-    const follower = await Follower.of(guest, { event_types: ["realm_playgrounds", "message"] });
-    t.strictSame(await listed(guest), []);
-    const first = (await owner.post("/realm/playgrounds", python)).body.id;
-    const rust = { name: " Rust ", pygments_language: "rust", url_template: " https://rust.example/{?code} " };
-    const second = (await administrator.post("/realm/playgrounds", rust)).body.id;
-    t.ok(Number.isInteger(first) && second > first, "the answer has the id");
-    const both = [
-      { id: first, ...python },
-      { id: second, name: "Rust", pygments_language: "rust", url_template: "https://rust.example/{?code}" },
-    ];
-    t.strictSame(await listed(guest), both);
-    t.strictSame(outcome(await administrator.delete(`/realm/playgrounds/${first}`)), success());
-    await follower.settled();
-    const last = follower.ofType("realm_playgrounds").at(-1);
-    t.equal(follower.ofType("realm_playgrounds").length, 3);
-    t.strictSame(last, { type: "realm_playgrounds", realm_playgrounds: await listed(guest) }, "events = fresh state");
-    t.strictSame(await listed(), [both[1]]);
-    await clear();
-  },
-);
+t.test("[spec 4.18] administrators add and remove playgrounds; everybody gets them in state and events", async (t) => {
+  const follower = await Follower.of(guest, { event_types: ["realm_playgrounds", "message"] });
+  t.strictSame(await listed(guest), []);
+  const first = (await owner.post("/realm/playgrounds", python)).body.id;
+  const rust = { name: " Rust ", pygments_language: "rust", url_template: " https://rust.example/{?code} " };
+  const second = (await administrator.post("/realm/playgrounds", rust)).body.id;
+  t.ok(Number.isInteger(first) && second > first, "the answer has the id");
+  const both = [
+    { id: first, ...python },
+    { id: second, name: "Rust", pygments_language: "rust", url_template: "https://rust.example/{?code}" },
+  ];
+  t.strictSame(await listed(guest), both);
+  t.strictSame(outcome(await administrator.delete(`/realm/playgrounds/${first}`)), success());
+  await follower.settled();
+  const last = follower.ofType("realm_playgrounds").at(-1);
+  t.equal(follower.ofType("realm_playgrounds").length, 3);
+  t.strictSame(last, { type: "realm_playgrounds", realm_playgrounds: await listed(guest) }, "events = fresh state");
+  t.strictSame(await listed(), [both[1]]);
+  await clear();
+});
 
 t.test("[spec 4.18] only administrators change playgrounds", async (t) => {
   const { id } = (await owner.post("/realm/playgrounds", python)).body;

@@ -52,27 +52,24 @@ function modern(activeAt: number, idleAt: number) {
   return { active_timestamp: second(activeAt), idle_timestamp: second(idleAt) };
 }
 
-t.test(
-  "[spec 4.7, D20] the report is recorded before the answer, which has all presences in the legacy format",
-  async (t) => {
-    const { startedAt, anna, bert } = await start();
-    await report(bert, { status: "idle" });
-    clock.advance(1500);
-    const answer = await report(anna);
-    t.ok(answer.body.presence_last_update_id > 0);
-    t.strictSame(
-      outcome(answer),
-      success({
-        presence_last_update_id: answer.body.presence_last_update_id,
-        server_timestamp: (startedAt + 1500) / 1000,
-        presences: {
-          [addressOf(anna)]: legacy("active", startedAt + 1500),
-          [addressOf(bert)]: legacy("idle", startedAt),
-        },
-      }),
-    );
-  },
-);
+t.test("[spec 4.7, D20] the report is recorded first; the answer has all presences in the legacy format", async (t) => {
+  const { startedAt, anna, bert } = await start();
+  await report(bert, { status: "idle" });
+  clock.advance(1500);
+  const answer = await report(anna);
+  t.ok(answer.body.presence_last_update_id > 0);
+  t.strictSame(
+    outcome(answer),
+    success({
+      presence_last_update_id: answer.body.presence_last_update_id,
+      server_timestamp: (startedAt + 1500) / 1000,
+      presences: {
+        [addressOf(anna)]: legacy("active", startedAt + 1500),
+        [addressOf(bert)]: legacy("idle", startedAt),
+      },
+    }),
+  );
+});
 
 t.test("[spec 4.7] last_update_id with any value, or slim_presence, selects the modern format", async (t) => {
   const { startedAt, anna } = await start();
@@ -110,18 +107,15 @@ t.test("[behaviour 6.2] a report within 55 s of the last one changes nothing and
   t.strictSame(next.presences[addressOf(anna)], legacy("active", startedAt + 55_001));
 });
 
-t.test(
-  "[behaviour 6.4] legacy: a user is active while the last activity is at most 70 s older than the last connection",
-  async (t) => {
-    const { startedAt, anna } = await start();
-    const own = async () => (await report(anna, { status: "idle" })).body.presences[addressOf(anna)];
-    await report(anna);
-    clock.advance(70_000);
-    t.strictSame(await own(), legacy("active", startedAt));
-    clock.advance(60_000);
-    t.strictSame(await own(), legacy("idle", startedAt + 130_000));
-  },
-);
+t.test("[behaviour 6.4] legacy: a user is active while activity is at most 70 s older than connection", async (t) => {
+  const { startedAt, anna } = await start();
+  const own = async () => (await report(anna, { status: "idle" })).body.presences[addressOf(anna)];
+  await report(anna);
+  clock.advance(70_000);
+  t.strictSame(await own(), legacy("active", startedAt));
+  clock.advance(60_000);
+  t.strictSame(await own(), legacy("idle", startedAt + 130_000));
+});
 
 t.test("[spec 4.7] last_update_id: -1 fetches all presences, a larger one those newer than it", async (t) => {
   const { startedAt, anna, bert } = await start();
@@ -220,20 +214,17 @@ t.test("[behaviour 2.7] the legacy format identifies users by their API email", 
   t.notOk(keys.includes(addressOf(bert)));
 });
 
-t.test(
-  "[spec 4.7] CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE: the answer contains only users whom the caller may see",
-  async (t) => {
-    for (const limit of ["false", "true"]) {
-      const strict = await startTestServer(t, { environment: { CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE: limit } });
-      setRealmSettings(strict, { can_access_all_users_group: systemGroup(strict, "role:members") });
-      const guest = await personOf(strict, "guest", roles.guest);
-      await report(strict.owner);
-      const seen = Object.keys((await report(guest)).body.presences).sort();
-      t.strictSame(seen, limit === "true" ? [addressOf(guest)] : [addressOf(guest), "user2@colloquy.invalid"]);
-      t.equal(Object.keys((await report(strict.owner)).body.presences).length, 2);
-    }
-  },
-);
+t.test("[spec 4.7] CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE: only users the caller may see", async (t) => {
+  for (const limit of ["false", "true"]) {
+    const strict = await startTestServer(t, { environment: { CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE: limit } });
+    setRealmSettings(strict, { can_access_all_users_group: systemGroup(strict, "role:members") });
+    const guest = await personOf(strict, "guest", roles.guest);
+    await report(strict.owner);
+    const seen = Object.keys((await report(guest)).body.presences).sort();
+    t.strictSame(seen, limit === "true" ? [addressOf(guest)] : [addressOf(guest), "user2@colloquy.invalid"]);
+    t.equal(Object.keys((await report(strict.owner)).body.presences).length, 2);
+  }
+});
 
 t.test("[behaviour 2.7] an invalid status is rejected with its error message and not recorded", async (t) => {
   const { anna, bert } = await start();

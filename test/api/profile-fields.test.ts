@@ -160,34 +160,31 @@ t.test("each invalid new field is rejected with its exact error message, and not
   t.strictSame(await changes(), []);
 });
 
-t.test(
-  "long text and user fields cannot be in the profile summary; with two fields in it, those may still change",
-  async (t) => {
-    for (const field of await fieldsSeenBy(owner)) {
-      if (field.display_in_profile_summary) await owner.delete(`/realm/profile_fields/${field.id}`);
-    }
-    const unsupported = refusal("Field type not supported for display in profile summary.");
-    for (const type of [fieldTypes.long, fieldTypes.people]) {
-      const params = { name: "Large", field_type: type, display_in_profile_summary: true };
-      t.strictSame(outcome(await owner.post("/realm/profile_fields", params)), unsupported);
-      const id = await makeField(owner, `Large ${type}`, type);
-      const shown = await owner.patch(`/realm/profile_fields/${id}`, { display_in_profile_summary: true });
-      t.strictSame(outcome(shown), unsupported);
-    }
-    const first = await makeField(owner, "S1", fieldTypes.short, { display_in_profile_summary: true });
-    await makeField(owner, "S2", fieldTypes.short, { display_in_profile_summary: true });
-    const third = await makeField(owner, "S3", fieldTypes.short);
-    const full = refusal("Only 2 custom profile fields can be displayed in the profile summary.");
-    const show = (id: number, shows: boolean) =>
-      owner.patch(`/realm/profile_fields/${id}`, { display_in_profile_summary: shows });
-    t.strictSame(outcome(await show(third, true)), full);
-    t.equal((await show(first, true)).status, 200, "it already is one of the two");
-    t.equal((await show(first, false)).status, 200);
-    t.equal((await show(third, true)).status, 200);
-    t.match(await fieldSeenBy(owner, third), { display_in_profile_summary: true });
-    t.notOk("display_in_profile_summary" in (await fieldSeenBy(owner, first)), "present only if true");
-  },
-);
+t.test("long text and user fields cannot be in the profile summary; two fields in it may still change", async (t) => {
+  for (const field of await fieldsSeenBy(owner)) {
+    if (field.display_in_profile_summary) await owner.delete(`/realm/profile_fields/${field.id}`);
+  }
+  const unsupported = refusal("Field type not supported for display in profile summary.");
+  for (const type of [fieldTypes.long, fieldTypes.people]) {
+    const params = { name: "Large", field_type: type, display_in_profile_summary: true };
+    t.strictSame(outcome(await owner.post("/realm/profile_fields", params)), unsupported);
+    const id = await makeField(owner, `Large ${type}`, type);
+    const shown = await owner.patch(`/realm/profile_fields/${id}`, { display_in_profile_summary: true });
+    t.strictSame(outcome(shown), unsupported);
+  }
+  const first = await makeField(owner, "S1", fieldTypes.short, { display_in_profile_summary: true });
+  await makeField(owner, "S2", fieldTypes.short, { display_in_profile_summary: true });
+  const third = await makeField(owner, "S3", fieldTypes.short);
+  const full = refusal("Only 2 custom profile fields can be displayed in the profile summary.");
+  const show = (id: number, shows: boolean) =>
+    owner.patch(`/realm/profile_fields/${id}`, { display_in_profile_summary: shows });
+  t.strictSame(outcome(await show(third, true)), full);
+  t.equal((await show(first, true)).status, 200, "it already is one of the two");
+  t.equal((await show(first, false)).status, 200);
+  t.equal((await show(third, true)).status, 200);
+  t.match(await fieldSeenBy(owner, third), { display_in_profile_summary: true });
+  t.notOk("display_in_profile_summary" in (await fieldSeenBy(owner, first)), "present only if true");
+});
 
 t.test("[S3] name, hint and data of a field are accepted at their limits, in code points", async (t) => {
   const room = limits.profile_field_data_code_points_max - JSON.stringify({ a: { text: "", order: "1" } }).length;

@@ -191,49 +191,43 @@ t.test("[E2] a topic that is marked while its channel's mark is still to be anno
   t.strictSame(rowsLeft(), [0, 0]);
 });
 
-t.test(
-  "[E2] what was announced as read on leaving stays read where it moves, whatever is still to be announced",
-  async (t) => {
-    const { reader, from, to, ids, follower } = await setUp();
-    t.equal(await markChannel(reader, from), 200);
-    t.equal((await flag(reader, "remove", ids)).status, 200);
-    t.equal(await leave(reader), 200);
-    await realmOf(server).dispatcher.idle();
-    t.strictSame(await announcedTo(follower), ids);
-    t.equal(rowsLeft()[0], 1, "the mark's slices have not run yet");
-    t.strictSame(outcome(await move(owner, ids[0] ?? 0, { stream_id: to, propagate_mode: "change_all" })), moved);
-    t.strictSame(await unreadOf(reader), []);
-    await goOn();
-    t.strictSame([...new Set(await announcedTo(follower))], ids);
-    t.strictSame(await unreadOf(reader), []);
-    t.strictSame(rowsLeft(), [0, 0]);
-  },
-);
+t.test("[E2] what was announced as read on leaving stays read where it moves, before it is announced", async (t) => {
+  const { reader, from, to, ids, follower } = await setUp();
+  t.equal(await markChannel(reader, from), 200);
+  t.equal((await flag(reader, "remove", ids)).status, 200);
+  t.equal(await leave(reader), 200);
+  await realmOf(server).dispatcher.idle();
+  t.strictSame(await announcedTo(follower), ids);
+  t.equal(rowsLeft()[0], 1, "the mark's slices have not run yet");
+  t.strictSame(outcome(await move(owner, ids[0] ?? 0, { stream_id: to, propagate_mode: "change_all" })), moved);
+  t.strictSame(await unreadOf(reader), []);
+  await goOn();
+  t.strictSame([...new Set(await announcedTo(follower))], ids);
+  t.strictSame(await unreadOf(reader), []);
+  t.strictSame(rowsLeft(), [0, 0]);
+});
 
-t.test(
-  "[S3] read_announcements_examined_max: of more marks that are still to be announced the latest one counts",
-  async (t) => {
-    const { reader, from, ids, follower } = await setUp();
-    t.equal(await markChannel(reader, from), 200);
-    await goOn();
-    t.equal((await flag(reader, "remove", ids)).status, 200);
-    const earlier = Array.from({ length: limits.read_announcements_examined_max }, (_, index) => index / 100);
-    for (const at of earlier) write(server, "readAnnouncements", [from, reader.userId, at], { startedAt: clock.now() });
-    t.equal(await markChannel(reader, from), 200);
-    t.equal(await leave(reader), 200);
-    const { environment } = realmOf(server);
-    environment.transaction(() => {
-      for (const at of earlier) environment.remove("readAnnouncements", [from, reader.userId, at]);
-    });
-    await goOn();
-    t.strictSame(
-      await announcedTo(follower),
-      ids.flatMap((id) => [id, id]),
-      "by the first mark and by the second one",
-    );
-    t.strictSame(rowsLeft(), [0, 0]);
-  },
-);
+t.test("[S3] read_announcements_examined_max: of more pending marks the latest counts", async (t) => {
+  const { reader, from, ids, follower } = await setUp();
+  t.equal(await markChannel(reader, from), 200);
+  await goOn();
+  t.equal((await flag(reader, "remove", ids)).status, 200);
+  const earlier = Array.from({ length: limits.read_announcements_examined_max }, (_, index) => index / 100);
+  for (const at of earlier) write(server, "readAnnouncements", [from, reader.userId, at], { startedAt: clock.now() });
+  t.equal(await markChannel(reader, from), 200);
+  t.equal(await leave(reader), 200);
+  const { environment } = realmOf(server);
+  environment.transaction(() => {
+    for (const at of earlier) environment.remove("readAnnouncements", [from, reader.userId, at]);
+  });
+  await goOn();
+  t.strictSame(
+    await announcedTo(follower),
+    ids.flatMap((id) => [id, id]),
+    "by the first mark and by the second one",
+  );
+  t.strictSame(rowsLeft(), [0, 0]);
+});
 
 t.test("[E2] messages moved into a topic after the mark, and those marked as unread since, stay unread", async (t) => {
   const { reader, from, to, ids, follower } = await setUp();
@@ -256,28 +250,25 @@ t.test("[E2] messages moved into a topic after the mark, and those marked as unr
   t.strictSame(rowsLeft(), [0, 0]);
 });
 
-t.test(
-  "[E2] when two users leave one after the other and messages move meanwhile, each still receives all announcements",
-  async (t) => {
-    const { reader, from, to, ids, follower } = await setUp();
-    const other = await personOf(server, "other");
-    await other.post("/users/me/subscriptions", {
-      subscriptions: [{ name: `from ${places}` }, { name: `to ${places}` }],
-    });
-    const [newest = 0] = ids.toReversed();
-    const more = await flood(server, { channelId: from, topic: "t", count });
-    const follows = await Follower.of(other, { event_types: types });
-    t.equal(await leave(reader), 200);
-    t.strictSame(outcome(await move(owner, newest, { stream_id: to })), moved);
-    t.equal(await leave(other), 200);
-    t.strictSame(outcome(await move(owner, more[0] ?? 0, { stream_id: to })), moved);
-    await goOn();
-    t.strictSame(await announcedTo(follower), [...ids, ...more]);
-    t.strictSame(await announcedTo(follows), more, "the other user has received no more");
-    t.strictSame([await unreadOf(reader), await unreadOf(other)], [[], []]);
-    t.strictSame(rowsLeft(), [0, 0]);
-  },
-);
+t.test("[E2] when two users leave one after the other and messages move, each gets all announcements", async (t) => {
+  const { reader, from, to, ids, follower } = await setUp();
+  const other = await personOf(server, "other");
+  await other.post("/users/me/subscriptions", {
+    subscriptions: [{ name: `from ${places}` }, { name: `to ${places}` }],
+  });
+  const [newest = 0] = ids.toReversed();
+  const more = await flood(server, { channelId: from, topic: "t", count });
+  const follows = await Follower.of(other, { event_types: types });
+  t.equal(await leave(reader), 200);
+  t.strictSame(outcome(await move(owner, newest, { stream_id: to })), moved);
+  t.equal(await leave(other), 200);
+  t.strictSame(outcome(await move(owner, more[0] ?? 0, { stream_id: to })), moved);
+  await goOn();
+  t.strictSame(await announcedTo(follower), [...ids, ...more]);
+  t.strictSame(await announcedTo(follows), more, "the other user has received no more");
+  t.strictSame([await unreadOf(reader), await unreadOf(other)], [[], []]);
+  t.strictSame(rowsLeft(), [0, 0]);
+});
 
 t.test("[M3] a restart between the slices loses neither pending announcements nor departures", async (t) => {
   const first = await startClockedServer(t);

@@ -107,44 +107,38 @@ t.test("[behaviour 8] a move is announced as read to users subscribed to the for
   t.strictSame(await flagsOf(bob, first), ["read", "historical"]);
 });
 
-t.test(
-  "[E2] a user who cannot read messages moved into their protected channel receives their deletion, and they count as read",
-  async (t) => {
-    const [from, to] = await places([ada, bob], [ada], { invite_only: true, history_public_to_subscribers: false });
-    const ids = [await ada.say(from, "soup", "a"), await ada.say(from, "soup", "b")];
-    await owner.post("/users/me/subscriptions", {
-      subscriptions: [{ name: `to ${channels}` }],
-      principals: [bob.userId],
-    });
-    // A message marked as unread is treated like one that was never read.
-    await flag(bob, "add", "read", [ids[0] ?? 0]);
-    await flag(bob, "remove", "read", [ids[0] ?? 0]);
-    const types = ["message", "update_message", "delete_message", "update_message_flags"];
-    const capabilities = { bulk_message_deletion: true };
-    const follower = await Follower.of(bob, { event_types: types, client_capabilities: capabilities });
-    const params = { stream_id: to, propagate_mode: "change_all" };
-    t.strictSame(outcome(await move(owner, ids[0] ?? 0, params)), moved);
-    await follower.settled();
-    t.match(follower.ofType("delete_message"), [{ stream_id: from, message_ids: ids }]);
-    t.strictSame(follower.ofType("update_message"), [], "not in the new channel");
-    t.match(follower.ofType("update_message_flags"), [{ op: "add", flag: "read", messages: ids }]);
-    t.strictSame([await unreadIn(bob, from), await unreadIn(bob, to)], [[], []]);
-    t.strictSame(await unreadIn(ada, to), ids, "for users who received them there they are unchanged");
-  },
-);
+t.test("[E2] messages moved where a user's history is protected are deleted for them, and read", async (t) => {
+  const [from, to] = await places([ada, bob], [ada], { invite_only: true, history_public_to_subscribers: false });
+  const ids = [await ada.say(from, "soup", "a"), await ada.say(from, "soup", "b")];
+  await owner.post("/users/me/subscriptions", {
+    subscriptions: [{ name: `to ${channels}` }],
+    principals: [bob.userId],
+  });
+  // A message marked as unread is treated like one that was never read.
+  await flag(bob, "add", "read", [ids[0] ?? 0]);
+  await flag(bob, "remove", "read", [ids[0] ?? 0]);
+  const types = ["message", "update_message", "delete_message", "update_message_flags"];
+  const capabilities = { bulk_message_deletion: true };
+  const follower = await Follower.of(bob, { event_types: types, client_capabilities: capabilities });
+  const params = { stream_id: to, propagate_mode: "change_all" };
+  t.strictSame(outcome(await move(owner, ids[0] ?? 0, params)), moved);
+  await follower.settled();
+  t.match(follower.ofType("delete_message"), [{ stream_id: from, message_ids: ids }]);
+  t.strictSame(follower.ofType("update_message"), [], "not in the new channel");
+  t.match(follower.ofType("update_message_flags"), [{ op: "add", flag: "read", messages: ids }]);
+  t.strictSame([await unreadIn(bob, from), await unreadIn(bob, to)], [[], []]);
+  t.strictSame(await unreadIn(ada, to), ids, "for users who received them there they are unchanged");
+});
 
-t.test(
-  "[spec 2.9] marking a message from before one's subscription as unread does not make its wildcard mention count",
-  async (t) => {
-    const [from] = await places([ada], []);
-    const id = await ada.say(from, "soup", "@**all**");
-    await cyd.post("/users/me/subscriptions", { subscriptions: [{ name: `from ${channels}` }] });
-    await flag(cyd, "remove", "read", [id]);
-    t.strictSame(await flagsOf(cyd, id), ["historical"]);
-    t.strictSame(await unreadIn(cyd, from), [id]);
-    t.strictSame((await stateOf(cyd)).mentions, [], "as its flags say");
-  },
-);
+t.test("[spec 2.9] an unread message from before one's subscription has no wildcard mention", async (t) => {
+  const [from] = await places([ada], []);
+  const id = await ada.say(from, "soup", "@**all**");
+  await cyd.post("/users/me/subscriptions", { subscriptions: [{ name: `from ${channels}` }] });
+  await flag(cyd, "remove", "read", [id]);
+  t.strictSame(await flagsOf(cyd, id), ["historical"]);
+  t.strictSame(await unreadIn(cyd, from), [id]);
+  t.strictSame((await stateOf(cyd)).mentions, [], "as its flags say");
+});
 
 t.test("is:starred and is:unread find messages that a user starred or marked as unread, received or not", async (t) => {
   const [from] = await places([ada], []);

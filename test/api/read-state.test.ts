@@ -35,35 +35,32 @@ const markTopic = (client: Client, channelId: number, topic: string) =>
 const direct = async (client: Client, to: readonly Client[], content = "hi") =>
   (await client.post("/messages", { type: "direct", to: to.map(({ userId }) => userId), content })).body.id as number;
 
-t.test(
-  "[spec 4.16] a topic is marked as read, whatever its case, and only the caller receives an event with the changes",
-  async (t) => {
-    const first = await anna.say(kitchen, "Soup", "one");
-    const other = await anna.say(kitchen, "bread", "two");
-    const second = await anna.say(kitchen, "soup", "three");
-    const [mine, theirs] = [await follow(bert), await follow(anna)];
-    t.strictSame(outcome(await markTopic(bert, kitchen, "SOUP")), success());
-    t.strictSame(await flagsOf(bert, first), ["read"]);
-    t.strictSame(await flagsOf(bert, second), ["read"]);
-    t.strictSame(await flagsOf(bert, other), []);
-    await markTopic(bert, kitchen, "soup");
-    await mine.settled();
-    await theirs.settled();
-    t.strictSame(mine.ofType("update_message_flags"), [
-      {
-        type: "update_message_flags",
-        op: "add",
-        operation: "add",
-        flag: "read",
-        messages: [first, second],
-        all: false,
-      },
-    ]);
-    t.strictSame(theirs.ofType("update_message_flags"), []);
-    const later = await anna.say(kitchen, "soup", "four");
-    t.strictSame(await flagsOf(bert, later), [], "later messages are unread");
-  },
-);
+t.test("[spec 4.16] a topic is marked as read, whatever its case, and only the caller gets an event", async (t) => {
+  const first = await anna.say(kitchen, "Soup", "one");
+  const other = await anna.say(kitchen, "bread", "two");
+  const second = await anna.say(kitchen, "soup", "three");
+  const [mine, theirs] = [await follow(bert), await follow(anna)];
+  t.strictSame(outcome(await markTopic(bert, kitchen, "SOUP")), success());
+  t.strictSame(await flagsOf(bert, first), ["read"]);
+  t.strictSame(await flagsOf(bert, second), ["read"]);
+  t.strictSame(await flagsOf(bert, other), []);
+  await markTopic(bert, kitchen, "soup");
+  await mine.settled();
+  await theirs.settled();
+  t.strictSame(mine.ofType("update_message_flags"), [
+    {
+      type: "update_message_flags",
+      op: "add",
+      operation: "add",
+      flag: "read",
+      messages: [first, second],
+      all: false,
+    },
+  ]);
+  t.strictSame(theirs.ofType("update_message_flags"), []);
+  const later = await anna.say(kitchen, "soup", "four");
+  t.strictSame(await flagsOf(bert, later), [], "later messages are unread");
+});
 
 t.test("[behaviour 2.16, 12.18] marking an unknown or hidden channel or topic is rejected", async (t) => {
   const secret = await createChannel(owner, "secret", [anna], { invite_only: true });
@@ -145,54 +142,51 @@ t.test("reading one by one advances read watermarks, without a row for each", as
   t.equal(exceptions(), before);
 });
 
-t.test(
-  "[behaviour 8] unread_msgs has direct, group and channel messages, mentions and muted topics, in order",
-  async (t) => {
-    const reader = await personOf(server, "reader");
-    // A followed topic counts as unmuted, but this test is about muted ones.
-    setUserSettings(server, reader.userId, { automatically_follow_topics_where_mentioned: false });
-    const [quiet, loud] = [
-      await createChannel(owner, "quiet", [reader, anna]),
-      await createChannel(owner, "loud", [reader, anna]),
-    ];
-    await reader.post("/users/me/subscriptions/properties", {
-      subscription_data: [{ stream_id: quiet, property: "is_muted", value: true }],
-    });
-    const b = await anna.say(loud, "Beta", "x");
-    const a = await anna.say(loud, "alpha", "@**all**");
-    const q = await anna.say(quiet, "any", "@**all**");
-    const named = await anna.say(quiet, "any", "@**reader 0**");
-    const followed = await anna.say(quiet, "followed", "x");
-    await reader.post("/user_topics", { stream_id: quiet, topic: "followed", visibility_policy: 3 });
-    const empty = await anna.say(loud, "", "x");
-    const one = await direct(anna, [reader]);
-    const group = await direct(bert, [reader, anna]);
-    const own = await direct(reader, [reader]);
-    const people = [anna, bert, reader].map(({ userId }) => userId).sort((x, y) => x - y);
-    const pms = [
-      { other_user_id: anna.userId, sender_id: anna.userId, unread_message_ids: [one] },
-      { other_user_id: reader.userId, sender_id: reader.userId, unread_message_ids: [own] },
-    ].sort((x, y) => x.other_user_id - y.other_user_id);
-    const expected = {
-      count: 7,
-      pms,
-      huddles: [{ user_ids_string: people.join(","), unread_message_ids: [group] }],
-      streams: [
-        { stream_id: quiet, topic: "any", unread_message_ids: [q, named] },
-        { stream_id: quiet, topic: "followed", unread_message_ids: [followed] },
-        { stream_id: loud, topic: "", unread_message_ids: [empty] },
-        { stream_id: loud, topic: "alpha", unread_message_ids: [a] },
-        { stream_id: loud, topic: "Beta", unread_message_ids: [b] },
-      ],
-      mentions: [a, named],
-      old_unreads_missing: false,
-    };
-    t.strictSame(await unreadOf(reader, { client_capabilities: { empty_topic_name: true } }), expected);
-    t.match((await unreadOf(reader)).streams[2], { topic: "general chat" });
-    const one_only = await reader.register({ event_types: ["message"], fetch_event_types: ["message"] });
-    t.notOk("unread_msgs" in one_only, "only for clients that ask for messages and for flags");
-  },
-);
+t.test("[behaviour 8] unread_msgs has direct and channel messages, mentions and muted topics in order", async (t) => {
+  const reader = await personOf(server, "reader");
+  // A followed topic counts as unmuted, but this test is about muted ones.
+  setUserSettings(server, reader.userId, { automatically_follow_topics_where_mentioned: false });
+  const [quiet, loud] = [
+    await createChannel(owner, "quiet", [reader, anna]),
+    await createChannel(owner, "loud", [reader, anna]),
+  ];
+  await reader.post("/users/me/subscriptions/properties", {
+    subscription_data: [{ stream_id: quiet, property: "is_muted", value: true }],
+  });
+  const b = await anna.say(loud, "Beta", "x");
+  const a = await anna.say(loud, "alpha", "@**all**");
+  const q = await anna.say(quiet, "any", "@**all**");
+  const named = await anna.say(quiet, "any", "@**reader 0**");
+  const followed = await anna.say(quiet, "followed", "x");
+  await reader.post("/user_topics", { stream_id: quiet, topic: "followed", visibility_policy: 3 });
+  const empty = await anna.say(loud, "", "x");
+  const one = await direct(anna, [reader]);
+  const group = await direct(bert, [reader, anna]);
+  const own = await direct(reader, [reader]);
+  const people = [anna, bert, reader].map(({ userId }) => userId).sort((x, y) => x - y);
+  const pms = [
+    { other_user_id: anna.userId, sender_id: anna.userId, unread_message_ids: [one] },
+    { other_user_id: reader.userId, sender_id: reader.userId, unread_message_ids: [own] },
+  ].sort((x, y) => x.other_user_id - y.other_user_id);
+  const expected = {
+    count: 7,
+    pms,
+    huddles: [{ user_ids_string: people.join(","), unread_message_ids: [group] }],
+    streams: [
+      { stream_id: quiet, topic: "any", unread_message_ids: [q, named] },
+      { stream_id: quiet, topic: "followed", unread_message_ids: [followed] },
+      { stream_id: loud, topic: "", unread_message_ids: [empty] },
+      { stream_id: loud, topic: "alpha", unread_message_ids: [a] },
+      { stream_id: loud, topic: "Beta", unread_message_ids: [b] },
+    ],
+    mentions: [a, named],
+    old_unreads_missing: false,
+  };
+  t.strictSame(await unreadOf(reader, { client_capabilities: { empty_topic_name: true } }), expected);
+  t.match((await unreadOf(reader)).streams[2], { topic: "general chat" });
+  const one_only = await reader.register({ event_types: ["message"], fetch_event_types: ["message"] });
+  t.notOk("unread_msgs" in one_only, "only for clients that ask for messages and for flags");
+});
 
 t.test("[behaviour 8] leaving marks as read; after subscribing again only new messages are unread", async (t) => {
   const channel = await createChannel(owner, "left", [anna, bert]);
@@ -221,22 +215,19 @@ t.test("[behaviour 2.20] messages unread before a deactivation are unread after 
   t.strictSame((await unreadOf(away)).streams[0].unread_message_ids, [id]);
 });
 
-t.test(
-  "[behaviour 5.1] messages from a muted user are read: existing ones and those sent while muted, but not those after unmuting",
-  async (t) => {
-    const channel = await createChannel(owner, "muting", [anna, bert]);
-    const before = await anna.say(channel, "t", "before");
-    const follower = await follow(bert);
-    await bert.post(`/users/me/muted_users/${anna.userId}`);
-    const during = await anna.say(channel, "t", "during");
-    t.strictSame(await flagsOf(bert, before), ["read"]);
-    t.strictSame(await flagsOf(bert, during), ["read"]);
-    await follower.until(({ type, messages }) => type === "update_message_flags" && messages.includes(before));
-    await bert.delete(`/users/me/muted_users/${anna.userId}`);
-    t.strictSame(await flagsOf(bert, during), ["read"]);
-    t.strictSame(await flagsOf(bert, await anna.say(channel, "t", "after")), []);
-  },
-);
+t.test("[behaviour 5.1] a muted user's messages are read, those of before, too, but none after unmuting", async (t) => {
+  const channel = await createChannel(owner, "muting", [anna, bert]);
+  const before = await anna.say(channel, "t", "before");
+  const follower = await follow(bert);
+  await bert.post(`/users/me/muted_users/${anna.userId}`);
+  const during = await anna.say(channel, "t", "during");
+  t.strictSame(await flagsOf(bert, before), ["read"]);
+  t.strictSame(await flagsOf(bert, during), ["read"]);
+  await follower.until(({ type, messages }) => type === "update_message_flags" && messages.includes(before));
+  await bert.delete(`/users/me/muted_users/${anna.userId}`);
+  t.strictSame(await flagsOf(bert, during), ["read"]);
+  t.strictSame(await flagsOf(bert, await anna.say(channel, "t", "after")), []);
+});
 
 t.test("read_by_sender decides whether one's own message is read, by default the client does", async (t) => {
   const send = (params: object, agent = "node") =>
@@ -253,46 +244,40 @@ t.test("read_by_sender decides whether one's own message is read, by default the
   t.strictSame(await flags({}, "curl/8.0"), []);
 });
 
-t.test(
-  "[behaviour 5.2] has_alert_word matches whole words in any case, as configured when the message was sent",
-  async (t) => {
-    const before = await anna.say(kitchen, "words", "the pizza is here");
-    await bert.post("/users/me/alert_words", { alert_words: ["Pizza", "new york"] });
-    const cases: [string, boolean][] = [
-      ["PIZZA!", true],
-      ["a pizza.", true],
-      ["to New York, now", true],
-      ["pizzas", false],
-      ["napizza", false],
-      ["new  york", false],
-    ];
-    for (const [content, isAlerted] of cases) {
-      const id = await anna.say(kitchen, "words", content);
-      t.strictSame(await flagsOf(bert, id), isAlerted ? ["has_alert_word"] : [], content);
-      t.strictSame(await flagsOf(anna, id), [], "nobody else");
-    }
-    t.strictSame(await flagsOf(bert, before), [], "it was sent before");
-    const id = await anna.say(kitchen, "words", "pizza");
-    await bert.delete("/users/me/alert_words", { alert_words: ["Pizza"] });
-    t.strictSame(await flagsOf(bert, id), ["has_alert_word"]);
-    await anna.patch(`/messages/${id}`, { content: "salad" });
-    t.strictSame(await flagsOf(bert, id), []);
-  },
-);
+t.test("[behaviour 5.2] has_alert_word matches whole words in any case, as set when it was sent", async (t) => {
+  const before = await anna.say(kitchen, "words", "the pizza is here");
+  await bert.post("/users/me/alert_words", { alert_words: ["Pizza", "new york"] });
+  const cases: [string, boolean][] = [
+    ["PIZZA!", true],
+    ["a pizza.", true],
+    ["to New York, now", true],
+    ["pizzas", false],
+    ["napizza", false],
+    ["new  york", false],
+  ];
+  for (const [content, isAlerted] of cases) {
+    const id = await anna.say(kitchen, "words", content);
+    t.strictSame(await flagsOf(bert, id), isAlerted ? ["has_alert_word"] : [], content);
+    t.strictSame(await flagsOf(anna, id), [], "nobody else");
+  }
+  t.strictSame(await flagsOf(bert, before), [], "it was sent before");
+  const id = await anna.say(kitchen, "words", "pizza");
+  await bert.delete("/users/me/alert_words", { alert_words: ["Pizza"] });
+  t.strictSame(await flagsOf(bert, id), ["has_alert_word"]);
+  await anna.patch(`/messages/${id}`, { content: "salad" });
+  t.strictSame(await flagsOf(bert, id), []);
+});
 
-t.test(
-  "[spec 2.9] topic_wildcard_mentioned is set for users who wrote in the topic, together with wildcard_mentioned",
-  async (t) => {
-    const channel = await createChannel(owner, "topical", [anna, bert]);
-    await bert.say(channel, "t", "mine");
-    const id = await anna.say(channel, "t", "@**topic**");
-    t.strictSame(await flagsOf(bert, id), ["topic_wildcard_mentioned", "wildcard_mentioned"]);
-    t.strictSame(await flagsOf(anna, id), ["topic_wildcard_mentioned", "wildcard_mentioned"]);
-    const late = await personOf(server, "silent");
-    await late.post("/users/me/subscriptions", { subscriptions: [{ name: "topical" }] });
-    t.strictSame(await flagsOf(late, await anna.say(channel, "t", "@**topic**")), []);
-  },
-);
+t.test("[spec 2.9] topic_wildcard_mentioned, with wildcard_mentioned, is for users who wrote there", async (t) => {
+  const channel = await createChannel(owner, "topical", [anna, bert]);
+  await bert.say(channel, "t", "mine");
+  const id = await anna.say(channel, "t", "@**topic**");
+  t.strictSame(await flagsOf(bert, id), ["topic_wildcard_mentioned", "wildcard_mentioned"]);
+  t.strictSame(await flagsOf(anna, id), ["topic_wildcard_mentioned", "wildcard_mentioned"]);
+  const late = await personOf(server, "silent");
+  await late.post("/users/me/subscriptions", { subscriptions: [{ name: "topical" }] });
+  t.strictSame(await flagsOf(late, await anna.say(channel, "t", "@**topic**")), []);
+});
 
 t.test("receipts list readers, but not users who hide theirs or are muted", async (t) => {
   const people = await Promise.all(["r1", "r2", "r3"].map((name) => personOf(server, name)));
@@ -326,23 +311,20 @@ t.test("receipts list readers, but not users who hide theirs or are muted", asyn
   setRealmSettings(server, { enable_read_receipts: true });
 });
 
-t.test(
-  "[S3] read_receipts_per_pass_max: receipts list readers of every pass in a channel with more subscribers",
-  async (t) => {
-    const first = await personOf(server, "first");
-    const many = await addUsers(server, "crowd", limits.read_receipts_per_pass_max + 1);
-    const last = await personOf(server, "last");
-    const subscribers = [anna.userId, first.userId, ...many, last.userId];
-    const made = await owner.post("/channels/create", { name: "crowded", subscribers });
-    const id = await anna.say(made.body.id, "t", "x");
-    const receipts = async () => (await anna.get(`/messages/${id}/read_receipts`)).body.user_ids;
-    t.strictSame(await receipts(), []);
-    for (const reader of [last, first]) {
-      await reader.post("/messages/flags", { op: "add", flag: "read", messages: [id] });
-    }
-    t.strictSame(await receipts(), [first.userId, last.userId]);
-  },
-);
+t.test("[S3] read_receipts_per_pass_max: receipts list the readers of every pass", async (t) => {
+  const first = await personOf(server, "first");
+  const many = await addUsers(server, "crowd", limits.read_receipts_per_pass_max + 1);
+  const last = await personOf(server, "last");
+  const subscribers = [anna.userId, first.userId, ...many, last.userId];
+  const made = await owner.post("/channels/create", { name: "crowded", subscribers });
+  const id = await anna.say(made.body.id, "t", "x");
+  const receipts = async () => (await anna.get(`/messages/${id}/read_receipts`)).body.user_ids;
+  t.strictSame(await receipts(), []);
+  for (const reader of [last, first]) {
+    await reader.post("/messages/flags", { op: "add", flag: "read", messages: [id] });
+  }
+  t.strictSame(await receipts(), [first.userId, last.userId]);
+});
 
 t.test("[behaviour 5.2] guests mark messages that they can read", async (t) => {
   const guest = await personOf(server, "guest", roles.guest);

@@ -131,43 +131,40 @@ t.test("[behaviour 1.9] each permission accepts or rejects each system group, wi
   t.strictSame(await stateOf(owner), firsts);
 });
 
-t.test(
-  "[spec 2.2] permissions that need no system group accept named groups and lists of users, normalized",
-  async (t) => {
-    const named = { direct_members: [], direct_subgroups: [groupId] };
-    const anonymous = { direct_members: [guest.userId, member.userId, member.userId], direct_subgroups: [groupId] };
-    const shown = { direct_members: [member.userId, guest.userId], direct_subgroups: [groupId] };
-    for (const { name } of permissions.filter(({ only }) => only !== null)) {
-      const needed = refusal(`'${name}' must be a system user group.`, "SYSTEM_GROUP_REQUIRED", 400, {
-        setting_name: name,
-      });
-      for (const value of [groupId, named, anonymous]) {
-        t.strictSame(outcome(await owner.patch("/realm", { [name]: { new: value } })), needed, name);
-      }
+t.test("[spec 2.2] other permissions take named groups and lists of users, normalized", async (t) => {
+  const named = { direct_members: [], direct_subgroups: [groupId] };
+  const anonymous = { direct_members: [guest.userId, member.userId, member.userId], direct_subgroups: [groupId] };
+  const shown = { direct_members: [member.userId, guest.userId], direct_subgroups: [groupId] };
+  for (const { name } of permissions.filter(({ only }) => only !== null)) {
+    const needed = refusal(`'${name}' must be a system user group.`, "SYSTEM_GROUP_REQUIRED", 400, {
+      setting_name: name,
+    });
+    for (const value of [groupId, named, anonymous]) {
+      t.strictSame(outcome(await owner.patch("/realm", { [name]: { new: value } })), needed, name);
     }
-    const others = permissions.filter(({ only }) => only === null);
-    const all = (form: (permission: Permission) => unknown) =>
-      Object.fromEntries(others.map((permission) => [permission.name, form(permission)]));
-    const follower = await Follower.of(member);
-    const change = async (form: (permission: Permission) => unknown) =>
-      t.strictSame(outcome(await owner.patch("/realm", all(form))), success());
-    await change(() => ({ new: named }));
-    await change(() => ({ new: anonymous, old: groupId }));
-    t.match(await stateOf(owner), { realm_can_create_groups: shown, realm_can_invite_users_group: shown });
-    await change(() => ({ new: shown, old: anonymous }));
-    await change(() => ({ new: people(admin), old: shown }));
-    await change(({ first }) => ({ new: id(first), old: people(admin) }));
-    await follower.settled();
-    t.strictSame(follower.ofType("realm"), [
-      receivedEvents(all(() => groupId)),
-      receivedEvents(all(() => shown)),
-      receivedEvents(all(() => people(admin))),
-      receivedEvents(all(({ first }) => id(first))),
-    ]);
-    const anonymousGroups = [...realmOf(server).view.groups.all()].filter((group) => group.name === null);
-    t.equal(anonymousGroups.length, 2, "no anonymous group is left except the one that the test group's creator holds");
-  },
-);
+  }
+  const others = permissions.filter(({ only }) => only === null);
+  const all = (form: (permission: Permission) => unknown) =>
+    Object.fromEntries(others.map((permission) => [permission.name, form(permission)]));
+  const follower = await Follower.of(member);
+  const change = async (form: (permission: Permission) => unknown) =>
+    t.strictSame(outcome(await owner.patch("/realm", all(form))), success());
+  await change(() => ({ new: named }));
+  await change(() => ({ new: anonymous, old: groupId }));
+  t.match(await stateOf(owner), { realm_can_create_groups: shown, realm_can_invite_users_group: shown });
+  await change(() => ({ new: shown, old: anonymous }));
+  await change(() => ({ new: people(admin), old: shown }));
+  await change(({ first }) => ({ new: id(first), old: people(admin) }));
+  await follower.settled();
+  t.strictSame(follower.ofType("realm"), [
+    receivedEvents(all(() => groupId)),
+    receivedEvents(all(() => shown)),
+    receivedEvents(all(() => people(admin))),
+    receivedEvents(all(({ first }) => id(first))),
+  ]);
+  const anonymousGroups = [...realmOf(server).view.groups.all()].filter((group) => group.name === null);
+  t.equal(anonymousGroups.length, 2, "no anonymous group is left except the one that the test group's creator holds");
+});
 
 t.test("[D16] if `old` does not match, nothing changes; it is checked first", async (t) => {
   const mismatch = refusal("'old' value does not match the expected value.", "EXPECTATION_MISMATCH", 400, {

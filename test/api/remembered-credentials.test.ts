@@ -35,17 +35,14 @@ for (const environment of environments) {
       await remember(t, renewed);
     });
 
-    t.test(
-      "[S2, D274] a deactivation counts at once, and a reactivation revokes a key that was remembered",
-      async (t) => {
-        const person = await personOf(server, "leaving");
-        await remember(t, person);
-        t.equal((await owner.delete(`/users/${person.userId}`)).status, 200);
-        for (const _ of [1, 2]) t.strictSame(outcome(await person.get("/users/me")), deactivated);
-        t.equal((await owner.post(`/users/${person.userId}/reactivate`)).status, 200);
-        for (const _ of [1, 2]) t.strictSame(outcome(await person.get("/users/me")), invalidKey);
-      },
-    );
+    t.test("[S2, D274] a deactivation counts at once, a reactivation revokes a remembered key", async (t) => {
+      const person = await personOf(server, "leaving");
+      await remember(t, person);
+      t.equal((await owner.delete(`/users/${person.userId}`)).status, 200);
+      for (const _ of [1, 2]) t.strictSame(outcome(await person.get("/users/me")), deactivated);
+      t.equal((await owner.post(`/users/${person.userId}/reactivate`)).status, 200);
+      for (const _ of [1, 2]) t.strictSame(outcome(await person.get("/users/me")), invalidKey);
+    });
 
     t.test("[S1] a new role counts at once, up and down", async (t) => {
       const person = await personOf(server, "climbing");
@@ -94,27 +91,24 @@ function identity({ account, userId }: Client) {
   return { email: account?.email ?? "", key: account?.key ?? "", userId };
 }
 
-t.test(
-  "[S3] remembered headers are bounded in bytes, for all organizations together, and the least recently used one goes first",
-  async (t) => {
-    const server = await startTestServer(t);
-    const { view } = realmOf(server);
-    const header = server.owner.authorization;
-    // Spaces before the credentials do not count (RFC 9110), so there are many headers with the same credentials.
-    const spaced = (count: number) => header.replace(" ", " ".repeat(count));
-    const each = header.length + 4 + limits.credentials_remembered_overhead_bytes;
-    const remembered = new RememberedCredentials(3 * each);
-    for (const count of [1, 2, 3]) remembered.authenticate(view, spaced(count));
-    t.equal(remembered.count, 3);
-    remembered.authenticate(view, spaced(1));
-    remembered.authenticate(view, spaced(4));
-    t.equal(remembered.count, 3);
-    t.match(remembered.authenticate(view, spaced(2)), { caller: { id: server.owner.userId } });
-    t.equal(remembered.count, 3);
-    remembered.authenticate(view, "Basic nonsense");
-    t.equal(remembered.count, 3, "invalid credentials are not remembered");
-  },
-);
+t.test("[S3] remembered headers are bounded in bytes over all organizations; the oldest used goes", async (t) => {
+  const server = await startTestServer(t);
+  const { view } = realmOf(server);
+  const header = server.owner.authorization;
+  // Spaces before the credentials do not count (RFC 9110), so there are many headers with the same credentials.
+  const spaced = (count: number) => header.replace(" ", " ".repeat(count));
+  const each = header.length + 4 + limits.credentials_remembered_overhead_bytes;
+  const remembered = new RememberedCredentials(3 * each);
+  for (const count of [1, 2, 3]) remembered.authenticate(view, spaced(count));
+  t.equal(remembered.count, 3);
+  remembered.authenticate(view, spaced(1));
+  remembered.authenticate(view, spaced(4));
+  t.equal(remembered.count, 3);
+  t.match(remembered.authenticate(view, spaced(2)), { caller: { id: server.owner.userId } });
+  t.equal(remembered.count, 3);
+  remembered.authenticate(view, "Basic nonsense");
+  t.equal(remembered.count, 3, "invalid credentials are not remembered");
+});
 
 t.test("[S1] an organization does not accept what another one remembers", async (t) => {
   const [one, other] = [await startTestServer(t), await startTestServer(t)];

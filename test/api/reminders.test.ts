@@ -237,27 +237,24 @@ t.test("[S3] reminders_per_user_max: one more is rejected; [D25] a repeated key 
   t.equal((await person.post("/reminders", params)).status, 200);
 });
 
-t.test(
-  "[D83] state before + events = fresh state; a deactivated user finds failed reminders after reactivation",
-  async (t) => {
-    const person = await newUser();
-    const message = await member.say(channelId, "t", "x");
-    const [due, dropped] = [
-      await remind(person, message, { scheduled_delivery_timestamp: stage.in(60) }),
-      await remind(person, message),
-    ];
-    const follower = await followLists(person);
-    await person.delete(`/reminders/${dropped}`);
-    const kept = await remind(person, message, { note: "later" });
-    await pass(60);
-    const fresh = await freshLists(person);
-    t.match(fresh, { reminders: [{ reminder_id: kept }] });
-    t.not(due, kept);
-    t.strictSame(await listsByEvents(follower), fresh);
-    await owner.delete(`/users/${person.userId}`);
-    await pass(laterS);
-    await reactivate(stage.server, owner, person);
-    t.match(await remindersOf(person), [{ reminder_id: kept, failed: true }]);
-    t.strictSame(outcome(await person.delete(`/reminders/${kept}`)), success());
-  },
-);
+t.test("[D83] state before + events = fresh state; after a reactivation failed ones are there", async (t) => {
+  const person = await newUser();
+  const message = await member.say(channelId, "t", "x");
+  const [due, dropped] = [
+    await remind(person, message, { scheduled_delivery_timestamp: stage.in(60) }),
+    await remind(person, message),
+  ];
+  const follower = await followLists(person);
+  await person.delete(`/reminders/${dropped}`);
+  const kept = await remind(person, message, { note: "later" });
+  await pass(60);
+  const fresh = await freshLists(person);
+  t.match(fresh, { reminders: [{ reminder_id: kept }] });
+  t.not(due, kept);
+  t.strictSame(await listsByEvents(follower), fresh);
+  await owner.delete(`/users/${person.userId}`);
+  await pass(laterS);
+  await reactivate(stage.server, owner, person);
+  t.match(await remindersOf(person), [{ reminder_id: kept, failed: true }]);
+  t.strictSame(outcome(await person.delete(`/reminders/${kept}`)), success());
+});

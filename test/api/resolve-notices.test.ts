@@ -113,37 +113,34 @@ t.test("[M2] no row is left of a deleted notice", async (t) => {
   t.notOk(realmOf(server).environment.has("resolveNotices", notice), "deleted by unresolving at once");
 });
 
-t.test(
-  "[S3] resolve_notice_readers_max: beyond this number of readers the notice is unread for everybody",
-  async (t) => {
-    const max = limits.resolve_notice_readers_max;
-    const always = await person("always");
-    const follower = await person("except_followed");
-    const id = await createChannel(owner, "many", [owner, always, follower]);
-    // Former users whose rows remain, and the owner, who follows the topic by starting it.
-    const strangers = await addUsers(server, "outsider", 1);
-    const ids = Array.from({ length: max - 2 }, (_, index) => 100_000 + index).concat(strangers);
-    writeMany(
-      server,
-      "topicPolicies",
-      ids.map((userId) => [[id, "question", userId], { visibilityPolicy: followed }] as const),
-    );
-    const read = (client: Client) => unreadOf(client, id).then((unread) => unread.length === 0);
-    const resolve = async () => {
-      const first = await owner.say(id, "question", "what?");
-      await always.post("/mark_stream_as_read", { stream_id: id });
-      await follower.post("/mark_stream_as_read", { stream_id: id });
-      await rename(owner, first, "✔ question");
-      const seen = [await read(always), await read(follower)];
-      await rename(owner, first, "other");
-      return seen;
-    };
-    t.strictSame(await resolve(), [true, true]);
-    writeMany(
-      server,
-      "topicPolicies",
-      [...ids, 200_000].map((userId) => [[id, "question", userId], { visibilityPolicy: followed }] as const),
-    );
-    t.strictSame(await resolve(), [false, false], "one follows more");
-  },
-);
+t.test("[S3] resolve_notice_readers_max: beyond so many readers the notice is unread for everybody", async (t) => {
+  const max = limits.resolve_notice_readers_max;
+  const always = await person("always");
+  const follower = await person("except_followed");
+  const id = await createChannel(owner, "many", [owner, always, follower]);
+  // Former users whose rows remain, and the owner, who follows the topic by starting it.
+  const strangers = await addUsers(server, "outsider", 1);
+  const ids = Array.from({ length: max - 2 }, (_, index) => 100_000 + index).concat(strangers);
+  writeMany(
+    server,
+    "topicPolicies",
+    ids.map((userId) => [[id, "question", userId], { visibilityPolicy: followed }] as const),
+  );
+  const read = (client: Client) => unreadOf(client, id).then((unread) => unread.length === 0);
+  const resolve = async () => {
+    const first = await owner.say(id, "question", "what?");
+    await always.post("/mark_stream_as_read", { stream_id: id });
+    await follower.post("/mark_stream_as_read", { stream_id: id });
+    await rename(owner, first, "✔ question");
+    const seen = [await read(always), await read(follower)];
+    await rename(owner, first, "other");
+    return seen;
+  };
+  t.strictSame(await resolve(), [true, true]);
+  writeMany(
+    server,
+    "topicPolicies",
+    [...ids, 200_000].map((userId) => [[id, "question", userId], { visibilityPolicy: followed }] as const),
+  );
+  t.strictSame(await resolve(), [false, false], "one follows more");
+});

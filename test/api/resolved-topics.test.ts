@@ -16,22 +16,19 @@ const rename = (by: Client, messageId: number, topic: string, more = {}) =>
   by.patch(`/messages/${messageId}`, { topic, propagate_mode: "change_all", ...more });
 const textsOf = async (topic: string) => (await topicOf(member, id, topic)).map(([, content]) => content);
 
-t.test(
-  "[spec 2.9] last_moved_timestamp is absent if a topic was only resolved, also if the mark shortens its name",
-  async (t) => {
-    const name = "n".repeat(limits.topic_code_points_max);
-    const message = await member.say(id, name, "why?");
-    t.strictSame(outcome(await rename(member, message, `✔ ${name}`)), moved);
-    const resolved = await read(member, message);
-    t.equal(resolved.subject, `✔ ${"n".repeat(limits.topic_code_points_max - 5)}...`);
-    t.notOk("last_moved_timestamp" in resolved);
-    t.equal(resolved.edit_history.length, 1, "the history has the entry");
-    t.strictSame(outcome(await rename(member, message, resolved.subject.slice(2))), moved);
-    t.notOk("last_moved_timestamp" in (await read(member, message)), "nor if it was unresolved again");
-    await rename(member, message, "another question");
-    t.ok("last_moved_timestamp" in (await read(member, message)), "a move sets it");
-  },
-);
+t.test("[spec 2.9] last_moved_timestamp is absent if a topic was only resolved, name cut or not", async (t) => {
+  const name = "n".repeat(limits.topic_code_points_max);
+  const message = await member.say(id, name, "why?");
+  t.strictSame(outcome(await rename(member, message, `✔ ${name}`)), moved);
+  const resolved = await read(member, message);
+  t.equal(resolved.subject, `✔ ${"n".repeat(limits.topic_code_points_max - 5)}...`);
+  t.notOk("last_moved_timestamp" in resolved);
+  t.equal(resolved.edit_history.length, 1, "the history has the entry");
+  t.strictSame(outcome(await rename(member, message, resolved.subject.slice(2))), moved);
+  t.notOk("last_moved_timestamp" in (await read(member, message)), "nor if it was unresolved again");
+  await rename(member, message, "another question");
+  t.ok("last_moved_timestamp" in (await read(member, message)), "a move sets it");
+});
 
 t.test("a move that only resolves posts no move notice, also into an existing resolved topic", async (t) => {
   const first = await member.say(id, "taken", "one");

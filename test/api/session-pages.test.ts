@@ -140,34 +140,31 @@ t.test("[D256] only one cookie of the right name counts, in a header of at most 
   t.equal(await statusOf(filler(limits.cookie_header_bytes_max + 1)), 401);
 });
 
-t.test(
-  "[D256] behind a proxy with TLS the cookie is Secure and bound to the host, and no page without TLS counts",
-  async (t) => {
-    const proxied = await startTestServer(t, { environment: { TRUST_PROXY: "true" } });
-    const person = await proxied.person("Ann");
-    const tls = { ...ownPage, "X-Forwarded-Proto": "https" };
-    const visitor = new Page(proxied.url, { headers: tls });
-    const { headers } = await visitor.logIn(person.account?.email ?? "", password);
-    t.match(
-      headers.get("set-cookie"),
-      /^__Host-session=\w{32}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict; Secure$/,
-    );
-    t.equal((await visitor.get("/users/me")).status, 200);
-    const statusOf = async (more: Headers, given = visitor.cookie) =>
-      (await new Page(proxied.url, { headers: more, cookie: given }).post("/users/me/presence", { status: "idle" }))
-        .status;
-    t.equal(await statusOf({ "X-Forwarded-Proto": "https", Origin: proxied.url.replace("http:", "https:") }), 200);
-    t.equal(await statusOf({ "X-Forwarded-Proto": "https", Origin: proxied.url }), 401, "a page without TLS");
-    t.equal(
-      await statusOf(tls, visitor.cookie.replace("__Host-", "")),
-      401,
-      "a cookie that any host of the domain can set",
-    );
-    t.equal(await statusOf(ownPage), 401, "without TLS the name is another one");
-    const out = await visitor.delete("/session");
-    t.match(out.headers.get("set-cookie"), /^__Host-session=; .*Max-Age=0.*; Secure$/);
-  },
-);
+t.test("[D256] behind a proxy with TLS the cookie is Secure, of the host, and not for pages without", async (t) => {
+  const proxied = await startTestServer(t, { environment: { TRUST_PROXY: "true" } });
+  const person = await proxied.person("Ann");
+  const tls = { ...ownPage, "X-Forwarded-Proto": "https" };
+  const visitor = new Page(proxied.url, { headers: tls });
+  const { headers } = await visitor.logIn(person.account?.email ?? "", password);
+  t.match(
+    headers.get("set-cookie"),
+    /^__Host-session=\w{32}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict; Secure$/,
+  );
+  t.equal((await visitor.get("/users/me")).status, 200);
+  const statusOf = async (more: Headers, given = visitor.cookie) =>
+    (await new Page(proxied.url, { headers: more, cookie: given }).post("/users/me/presence", { status: "idle" }))
+      .status;
+  t.equal(await statusOf({ "X-Forwarded-Proto": "https", Origin: proxied.url.replace("http:", "https:") }), 200);
+  t.equal(await statusOf({ "X-Forwarded-Proto": "https", Origin: proxied.url }), 401, "a page without TLS");
+  t.equal(
+    await statusOf(tls, visitor.cookie.replace("__Host-", "")),
+    401,
+    "a cookie that any host of the domain can set",
+  );
+  t.equal(await statusOf(ownPage), 401, "without TLS the name is another one");
+  const out = await visitor.delete("/session");
+  t.match(out.headers.get("set-cookie"), /^__Host-session=; .*Max-Age=0.*; Secure$/);
+});
 
 t.test("[D2] no browser is asked for a password, not even by plain HTTP", async (t) => {
   for (const headers of [ownPage, { Referer: `${url}/` }, { Origin: url }] as readonly Headers[]) {

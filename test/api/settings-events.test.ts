@@ -121,30 +121,27 @@ t.test("[behaviour 2.1] the event of default_language has the name of the langua
   ]);
 });
 
-t.test(
-  "[behaviour 2.1] users who may see the user receive full_name and timezone; only the user receives the setting",
-  async (t) => {
-    const person = await personOf(server, "public");
-    const guest = await personOf(server, "guest", roles.guest);
-    const [own, other, outsider] = [
-      await Follower.of(person, modern),
-      await Follower.of(watcher),
-      await Follower.of(guest),
-    ];
-    setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
-    await person.patch("/settings", { full_name: "Publicly Known", timezone: "Asia/Calcutta" });
-    const named = { type: "realm_user", op: "update", person: { user_id: person.userId, full_name: "Publicly Known" } };
-    const zone = {
-      type: "realm_user",
-      op: "update",
-      person: { user_id: person.userId, email: person.account?.email, timezone: "Asia/Kolkata" },
-    };
-    t.strictSame(await receivedEvents(own), [named, update("timezone", "Asia/Kolkata"), zone]);
-    t.strictSame(await receivedEvents(other), [named, zone]);
-    t.strictSame(await receivedEvents(outsider), [], "[S1] a guest who may not see the user receives nothing");
-    setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
-  },
-);
+t.test("[behaviour 2.1] users who see the user get full_name and timezone; only the user the setting", async (t) => {
+  const person = await personOf(server, "public");
+  const guest = await personOf(server, "guest", roles.guest);
+  const [own, other, outsider] = [
+    await Follower.of(person, modern),
+    await Follower.of(watcher),
+    await Follower.of(guest),
+  ];
+  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+  await person.patch("/settings", { full_name: "Publicly Known", timezone: "Asia/Calcutta" });
+  const named = { type: "realm_user", op: "update", person: { user_id: person.userId, full_name: "Publicly Known" } };
+  const zone = {
+    type: "realm_user",
+    op: "update",
+    person: { user_id: person.userId, email: person.account?.email, timezone: "Asia/Kolkata" },
+  };
+  t.strictSame(await receivedEvents(own), [named, update("timezone", "Asia/Kolkata"), zone]);
+  t.strictSame(await receivedEvents(other), [named, zone]);
+  t.strictSame(await receivedEvents(outsider), [], "[S1] a guest who may not see the user receives nothing");
+  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
+});
 
 t.test("[S1] a replayed time zone event does not reveal an email that was hidden meanwhile", async (t) => {
   const person = await personOf(server, "shy");
@@ -156,65 +153,57 @@ t.test("[S1] a replayed time zone event does not reveal an email that was hidden
   t.notOk(JSON.stringify(events).includes(person.account?.email ?? "?"));
 });
 
-t.test(
-  "[behaviour 2.1] email_address_visibility: viewers receive an event when the email becomes visible or hidden",
-  async (t) => {
-    const person = await personOf(server, "veiled");
-    const admin = await personOf(server, "admin", roles.administrator);
-    const followers = await Promise.all([watcher, admin, person].map((client) => Follower.of(client, modern)));
-    await person.patch("/settings", { email_address_visibility: 3 });
-    const [others, admins, own] = await Promise.all(
-      followers.map((follower) => receivedEvents(follower, "realm_user")),
-    );
-    const fields = (events: Event[] | undefined) => events?.map(({ person: changed }) => Object.keys(changed).sort());
-    const api = [
-      ["new_email", "user_id"],
-      ["avatar_source", "avatar_url", "avatar_url_medium", "avatar_version", "user_id"],
-    ];
-    t.strictSame(fields(others), [["delivery_email", "user_id"], ...api]);
-    t.equal(others?.[0].person.delivery_email, null);
-    t.strictSame([fields(admins), fields(own)], [api, api]);
-  },
-);
+t.test("[behaviour 2.1] email_address_visibility: viewers get an event when it appears or goes", async (t) => {
+  const person = await personOf(server, "veiled");
+  const admin = await personOf(server, "admin", roles.administrator);
+  const followers = await Promise.all([watcher, admin, person].map((client) => Follower.of(client, modern)));
+  await person.patch("/settings", { email_address_visibility: 3 });
+  const [others, admins, own] = await Promise.all(followers.map((follower) => receivedEvents(follower, "realm_user")));
+  const fields = (events: Event[] | undefined) => events?.map(({ person: changed }) => Object.keys(changed).sort());
+  const api = [
+    ["new_email", "user_id"],
+    ["avatar_source", "avatar_url", "avatar_url_medium", "avatar_version", "user_id"],
+  ];
+  t.strictSame(fields(others), [["delivery_email", "user_id"], ...api]);
+  t.equal(others?.[0].person.delivery_email, null);
+  t.strictSame([fields(admins), fields(own)], [api, api]);
+});
 
-t.test(
-  "[behaviour 2.1] turning presence_enabled off makes the user offline at once, turning it on active; both send events",
-  async (t) => {
-    const person = await personOf(server, "visible");
-    const newer = await Follower.of(watcher, { client_capabilities: { simplified_presence_events: true } });
-    const report = () => person.post("/users/me/presence", { status: "active", ping_only: true });
-    const shown = async () => {
-      const { body } = await watcher.post("/users/me/presence", { status: "idle", slim_presence: true });
-      return body.presences[person.userId];
-    };
-    const seen = async () =>
-      (await receivedEvents(newer, "presence")).flatMap(({ presences }) => presences[person.userId] ?? []);
-    const share = async (isShared: boolean) => {
-      await person.patch("/settings", { presence_enabled: isShared });
-      clock.advance(publishedMs);
-    };
-    const secondsNow = () => Math.floor(clock.now() / 1000);
-    await report();
+t.test("[behaviour 2.1] presence_enabled off makes the user offline at once, on active, with events", async (t) => {
+  const person = await personOf(server, "visible");
+  const newer = await Follower.of(watcher, { client_capabilities: { simplified_presence_events: true } });
+  const report = () => person.post("/users/me/presence", { status: "active", ping_only: true });
+  const shown = async () => {
+    const { body } = await watcher.post("/users/me/presence", { status: "idle", slim_presence: true });
+    return body.presences[person.userId];
+  };
+  const seen = async () =>
+    (await receivedEvents(newer, "presence")).flatMap(({ presences }) => presences[person.userId] ?? []);
+  const share = async (isShared: boolean) => {
+    await person.patch("/settings", { presence_enabled: isShared });
     clock.advance(publishedMs);
-    await seen();
-    const past = secondsNow() - limits.presence_hidden_s;
-    await share(false);
-    t.strictSame(await seen(), [{ active_timestamp: past, idle_timestamp: past }]);
-    t.equal(await shown(), undefined);
-    await report();
-    clock.advance(publishedMs);
-    t.strictSame(await seen(), [], "nothing is recorded");
-    const now = { active_timestamp: secondsNow(), idle_timestamp: secondsNow() };
-    await share(true);
-    t.strictSame(await seen(), [now]);
-    t.strictSame(await shown(), now);
-    clock.advance((limits.presence_hidden_s + 1) * 1000);
-    await share(false);
-    const [hidden] = await seen();
-    const offlineSince = secondsNow() - limits.presence_offline_threshold_s;
-    t.ok(hidden.idle_timestamp < offlineSince && hidden.active_timestamp < offlineSince, "long after joining, too");
-  },
-);
+  };
+  const secondsNow = () => Math.floor(clock.now() / 1000);
+  await report();
+  clock.advance(publishedMs);
+  await seen();
+  const past = secondsNow() - limits.presence_hidden_s;
+  await share(false);
+  t.strictSame(await seen(), [{ active_timestamp: past, idle_timestamp: past }]);
+  t.equal(await shown(), undefined);
+  await report();
+  clock.advance(publishedMs);
+  t.strictSame(await seen(), [], "nothing is recorded");
+  const now = { active_timestamp: secondsNow(), idle_timestamp: secondsNow() };
+  await share(true);
+  t.strictSame(await seen(), [now]);
+  t.strictSame(await shown(), now);
+  clock.advance((limits.presence_hidden_s + 1) * 1000);
+  await share(false);
+  const [hidden] = await seen();
+  const offlineSince = secondsNow() - limits.presence_offline_threshold_s;
+  t.ok(hidden.idle_timestamp < offlineSince && hidden.active_timestamp < offlineSince, "long after joining, too");
+});
 
 t.test("[M7] a report in flight when sharing is switched off is not recorded", async (t) => {
   const person = await personOf(server, "racing");

@@ -53,53 +53,47 @@ async function starGazer(who: Client) {
   };
 }
 
-t.test(
-  "[E2, behaviour 7] a user who starred a message of a public channel without having received it receives its deletion",
-  async (t) => {
-    const bert = await newcomer();
-    const id = await place();
-    const [one, two] = [await anna.say(id, "t", "one"), await anna.say(id, "t", "two")];
-    await star(bert, [one, two]);
-    const gazer = await starGazer(bert);
-    await owner.delete(`/messages/${one}`);
-    await gazer.agrees(t, [two]);
-    t.match(gazer.follower.ofType("delete_message"), [{ message_id: one, stream_id: id, topic: "t" }]);
-    await owner.post(`/streams/${id}/delete_topic`, { topic_name: "t" });
-    await gazer.agrees(t, []);
-    t.strictSame(gazer.follower.ofType("update_message_flags"), [], "the flag is removed with the message");
-    const { environment } = realmOf(server);
-    t.strictSame([rowsOf(environment, "messageFlags"), rowsOf(environment, "flagHolders")], [[], []]);
-  },
-);
+t.test("[E2, behaviour 7] a user who starred a public message not received gets its deletion", async (t) => {
+  const bert = await newcomer();
+  const id = await place();
+  const [one, two] = [await anna.say(id, "t", "one"), await anna.say(id, "t", "two")];
+  await star(bert, [one, two]);
+  const gazer = await starGazer(bert);
+  await owner.delete(`/messages/${one}`);
+  await gazer.agrees(t, [two]);
+  t.match(gazer.follower.ofType("delete_message"), [{ message_id: one, stream_id: id, topic: "t" }]);
+  await owner.post(`/streams/${id}/delete_topic`, { topic_name: "t" });
+  await gazer.agrees(t, []);
+  t.strictSame(gazer.follower.ofType("update_message_flags"), [], "the flag is removed with the message");
+  const { environment } = realmOf(server);
+  t.strictSame([rowsOf(environment, "messageFlags"), rowsOf(environment, "flagHolders")], [[], []]);
+});
 
-t.test(
-  "[E2, behaviour 7] a user who starred a message without having received it receives its edit, rename, move and reactions; without the star, nothing",
-  async (t) => {
-    const bert = await newcomer();
-    const [id, to] = [await place(), await place()];
-    const message = await anna.say(id, "t", "one");
-    await anna.say(id, "t", "unmarked");
-    await star(bert, [message]);
-    const { follower } = await starGazer(bert);
-    await anna.patch(`/messages/${message}`, { content: "two" });
-    await owner.post(`/messages/${message}/reactions`, { emoji_name: "tada" });
-    t.strictSame(outcome(await move(owner, message, { topic: "u", propagate_mode: "change_all" })), moved);
-    t.strictSame(outcome(await move(owner, message, { stream_id: to, propagate_mode: "change_all" })), moved);
-    await follower.settled();
-    t.match(follower.ofType("update_message"), [
-      { message_id: message, content: "two", flags: ["read", "starred", "historical"] },
-      { orig_subject: "t", subject: "u" },
-      { stream_id: id, new_stream_id: to },
-    ]);
-    t.match(follower.ofType("reaction"), [{ message_id: message, op: "add" }]);
-    follower.events.length = 0;
-    await star(bert, [message], "remove");
-    await anna.patch(`/messages/${message}`, { content: "three" });
-    await owner.delete(`/messages/${message}`);
-    await follower.settled();
-    t.strictSame([follower.ofType("update_message"), follower.ofType("delete_message")], [[], []]);
-  },
-);
+t.test("[E2, behaviour 7] a user who starred a message not received gets its edits, moves and reactions", async (t) => {
+  const bert = await newcomer();
+  const [id, to] = [await place(), await place()];
+  const message = await anna.say(id, "t", "one");
+  await anna.say(id, "t", "unmarked");
+  await star(bert, [message]);
+  const { follower } = await starGazer(bert);
+  await anna.patch(`/messages/${message}`, { content: "two" });
+  await owner.post(`/messages/${message}/reactions`, { emoji_name: "tada" });
+  t.strictSame(outcome(await move(owner, message, { topic: "u", propagate_mode: "change_all" })), moved);
+  t.strictSame(outcome(await move(owner, message, { stream_id: to, propagate_mode: "change_all" })), moved);
+  await follower.settled();
+  t.match(follower.ofType("update_message"), [
+    { message_id: message, content: "two", flags: ["read", "starred", "historical"] },
+    { orig_subject: "t", subject: "u" },
+    { stream_id: id, new_stream_id: to },
+  ]);
+  t.match(follower.ofType("reaction"), [{ message_id: message, op: "add" }]);
+  follower.events.length = 0;
+  await star(bert, [message], "remove");
+  await anna.patch(`/messages/${message}`, { content: "three" });
+  await owner.delete(`/messages/${message}`);
+  await follower.settled();
+  t.strictSame([follower.ofType("update_message"), follower.ofType("delete_message")], [[], []]);
+});
 
 t.test("[E2] a starred message's move is sent once to a user subscribed to the new channel only", async (t) => {
   const bert = await newcomer();
@@ -148,39 +142,33 @@ for (const [who, isInside] of [
   );
 }
 
-t.test(
-  "[E2, S1] a user who left a starred message's private channel receives only the removal of the star",
-  async (t) => {
-    const bert = await newcomer();
-    const sealed = await place({ invite_only: true }, [owner, anna, bert]);
-    const ids = [await anna.say(sealed, "secret plan", "one"), await anna.say(sealed, "secret plan", "two")];
-    await star(bert, ids);
-    await bert.delete("/users/me/subscriptions", { subscriptions: [`place ${channels}`] });
-    const gazer = await starGazer(bert);
-    await gazer.agrees(t, ids);
-    await owner.post(`/streams/${sealed}/delete_topic`, { topic_name: "secret plan" });
-    await gazer.agrees(t, []);
-    // This queue may receive the late announcement that leaving marked the messages as read.
-    const stars = gazer.follower.ofType("update_message_flags").filter(({ flag }) => flag === "starred");
-    t.match(stars, [{ op: "remove", messages: ids, all: false }]);
-    t.strictSame(gazer.follower.ofType("delete_message"), []);
-    t.notMatch(JSON.stringify(gazer.follower.events), /secret plan/);
-  },
-);
+t.test("[E2, S1] a user who left a starred message's private channel receives only the star's removal", async (t) => {
+  const bert = await newcomer();
+  const sealed = await place({ invite_only: true }, [owner, anna, bert]);
+  const ids = [await anna.say(sealed, "secret plan", "one"), await anna.say(sealed, "secret plan", "two")];
+  await star(bert, ids);
+  await bert.delete("/users/me/subscriptions", { subscriptions: [`place ${channels}`] });
+  const gazer = await starGazer(bert);
+  await gazer.agrees(t, ids);
+  await owner.post(`/streams/${sealed}/delete_topic`, { topic_name: "secret plan" });
+  await gazer.agrees(t, []);
+  // This queue may receive the late announcement that leaving marked the messages as read.
+  const stars = gazer.follower.ofType("update_message_flags").filter(({ flag }) => flag === "starred");
+  t.match(stars, [{ op: "remove", messages: ids, all: false }]);
+  t.strictSame(gazer.follower.ofType("delete_message"), []);
+  t.notMatch(JSON.stringify(gazer.follower.events), /secret plan/);
+});
 
-t.test(
-  "[E2] a guest who left a public channel cannot read the message and receives the removal of the star",
-  async (t) => {
-    const guest = await personOf(server, "guest", roles.guest);
-    const id = await place({}, [owner, guest]);
-    const message = await owner.say(id, "t", "one");
-    await star(guest, [message]);
-    await guest.delete("/users/me/subscriptions", { subscriptions: [`place ${channels}`] });
-    const gazer = await starGazer(guest);
-    await owner.delete(`/messages/${message}`);
-    await gazer.agrees(t, []);
-  },
-);
+t.test("[E2] a guest who left a public channel cannot read the message and gets the star's removal", async (t) => {
+  const guest = await personOf(server, "guest", roles.guest);
+  const id = await place({}, [owner, guest]);
+  const message = await owner.say(id, "t", "one");
+  await star(guest, [message]);
+  await guest.delete("/users/me/subscriptions", { subscriptions: [`place ${channels}`] });
+  const gazer = await starGazer(guest);
+  await owner.delete(`/messages/${message}`);
+  await gazer.agrees(t, []);
+});
 
 t.test("[S1] protected history: a user who starred one message receives events about that one alone", async (t) => {
   const bert = await newcomer();

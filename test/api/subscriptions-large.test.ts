@@ -146,53 +146,47 @@ t.test("[S3] subscribers_per_request_max limits users times channels in a reques
   );
 });
 
-t.test(
-  "[S3] subscribers_per_command_max: one command subscribes that many users; with one more, other commands run in between",
-  async (t) => {
-    for (const [count, expected] of [
-      [size, ["creation", "other"]],
-      [size + 1, ["other", "creation"]],
-    ] as const) {
-      const { dispatcher, view } = realmOf(server);
-      const order: string[] = [];
-      const creation = dispatcher.ask(
-        command(
-          { actor: "realm" },
-          "channel.create",
-          plainChannel(`bounded ${count}`, people.slice(0, count)),
-          owner.userId,
-        ),
-      );
-      const other = dispatcher.ask(
-        command({ actor: "user", id: owner.userId }, "queue.delete", { queueId: "none" }, owner.userId),
-      );
-      await Promise.all([
-        creation.then(() => {
-          order.push("creation");
-          t.equal(view.subscriptions.ofChannel(view.channels.byName(`bounded ${count}`)?.id ?? 0).size, count);
-        }),
-        other.then(() => order.push("other")),
-      ]);
-      t.strictSame(order, expected, `${count} subscribers`);
-    }
-  },
-);
-
-t.test(
-  "[M7, behaviour 2.20] a user who is deactivated between two slices does not join and receives nothing meanwhile",
-  async (t) => {
+t.test("[S3] subscribers_per_command_max: with one more, other commands run in between", async (t) => {
+  for (const [count, expected] of [
+    [size, ["creation", "other"]],
+    [size + 1, ["other", "creation"]],
+  ] as const) {
     const { dispatcher, view } = realmOf(server);
-    const left = people.slice(0, size + 1);
-    const leaver = left.at(-1) ?? 0;
+    const order: string[] = [];
     const creation = dispatcher.ask(
-      command({ actor: "realm" }, "channel.create", plainChannel("left meanwhile", left), owner.userId),
+      command(
+        { actor: "realm" },
+        "channel.create",
+        plainChannel(`bounded ${count}`, people.slice(0, count)),
+        owner.userId,
+      ),
     );
-    const deactivation = dispatcher.ask(
-      command({ actor: "realm" }, "user.deactivate", { userId: leaver, comment: null }, owner.userId),
+    const other = dispatcher.ask(
+      command({ actor: "user", id: owner.userId }, "queue.delete", { queueId: "none" }, owner.userId),
     );
-    await Promise.all([creation, deactivation]);
-    const id = view.channels.byName("left meanwhile")?.id ?? 0;
-    t.equal(view.subscriptions.ofChannel(id).size, size);
-    t.equal(view.subscriptions.get(leaver, id), undefined);
-  },
-);
+    await Promise.all([
+      creation.then(() => {
+        order.push("creation");
+        t.equal(view.subscriptions.ofChannel(view.channels.byName(`bounded ${count}`)?.id ?? 0).size, count);
+      }),
+      other.then(() => order.push("other")),
+    ]);
+    t.strictSame(order, expected, `${count} subscribers`);
+  }
+});
+
+t.test("[M7, behaviour 2.20] a user deactivated between two slices does not join and receives nothing", async (t) => {
+  const { dispatcher, view } = realmOf(server);
+  const left = people.slice(0, size + 1);
+  const leaver = left.at(-1) ?? 0;
+  const creation = dispatcher.ask(
+    command({ actor: "realm" }, "channel.create", plainChannel("left meanwhile", left), owner.userId),
+  );
+  const deactivation = dispatcher.ask(
+    command({ actor: "realm" }, "user.deactivate", { userId: leaver, comment: null }, owner.userId),
+  );
+  await Promise.all([creation, deactivation]);
+  const id = view.channels.byName("left meanwhile")?.id ?? 0;
+  t.equal(view.subscriptions.ofChannel(id).size, size);
+  t.equal(view.subscriptions.get(leaver, id), undefined);
+});

@@ -49,54 +49,48 @@ t.test("[S3] thumbnail_source_bytes_max: a larger picture is shown in full size"
   t.equal(hasThumbnail({ image: null, size: 1 }), false);
 });
 
-t.test(
-  "[S3] thumbnails_waiting_max: further thumbnails are rejected, and requests for the same one share its work",
-  async (t) => {
-    const thumbnails = new Thumbnails(pictures);
-    const bytes = await picture("png", 4, 4);
+t.test("[S3] thumbnails_waiting_max: further ones are rejected, and the same ones share the work", async (t) => {
+  const thumbnails = new Thumbnails(pictures);
+  const bytes = await picture("png", 4, 4);
+  let reads = 0;
+  let open: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const read = async () => {
+    reads++;
+    await gate;
+    return bytes;
+  };
+  const asked = Array.from({ length: 1 + limits.thumbnails_waiting_max }, (_, index) =>
+    thumbnails.get(`file ${index}`, false, read),
+  );
+  t.match(await thumbnails.get("one more", false, read), { code: "OVERLOADED" });
+  const shared = thumbnails.get("file 0", false, read);
+  open();
+  t.ok((await Promise.all(asked)).every(Buffer.isBuffer));
+  t.equal(await shared, await asked[0]);
+  t.equal(reads, asked.length);
+  t.ok(Buffer.isBuffer(await thumbnails.get("one more", false, read)), "a rejection under load is not remembered");
+});
+
+t.test("[S3] thumbnails_cached_bytes_max: the least recently used thumbnails go and are generated again", async (t) => {
+  const bytes = await picture("png", 64, 64);
+  const { length } = await made(new Thumbnails(pictures).get("a", false, async () => bytes));
+  for (const [room, expected] of [
+    [2 * (length + entryBytes), 2],
+    [2 * (length + entryBytes) - 1, 3],
+  ] as const) {
+    const thumbnails = new Thumbnails(pictures, { cachedBytesMax: room, animationBytesMax });
     let reads = 0;
-    let open: () => void = () => undefined;
-    const gate = new Promise<void>((resolve) => {
-      open = resolve;
-    });
     const read = async () => {
       reads++;
-      await gate;
       return bytes;
     };
-    const asked = Array.from({ length: 1 + limits.thumbnails_waiting_max }, (_, index) =>
-      thumbnails.get(`file ${index}`, false, read),
-    );
-    t.match(await thumbnails.get("one more", false, read), { code: "OVERLOADED" });
-    const shared = thumbnails.get("file 0", false, read);
-    open();
-    t.ok((await Promise.all(asked)).every(Buffer.isBuffer));
-    t.equal(await shared, await asked[0]);
-    t.equal(reads, asked.length);
-    t.ok(Buffer.isBuffer(await thumbnails.get("one more", false, read)), "a rejection under load is not remembered");
-  },
-);
-
-t.test(
-  "[S3] thumbnails_cached_bytes_max: the least recently used thumbnails are evicted and generated again",
-  async (t) => {
-    const bytes = await picture("png", 64, 64);
-    const { length } = await made(new Thumbnails(pictures).get("a", false, async () => bytes));
-    for (const [room, expected] of [
-      [2 * (length + entryBytes), 2],
-      [2 * (length + entryBytes) - 1, 3],
-    ] as const) {
-      const thumbnails = new Thumbnails(pictures, { cachedBytesMax: room, animationBytesMax });
-      let reads = 0;
-      const read = async () => {
-        reads++;
-        return bytes;
-      };
-      for (const file of ["a", "b", "a"]) await made(thumbnails.get(file, false, read));
-      t.equal(reads, expected, `${room} bytes`);
-    }
-  },
-);
+    for (const file of ["a", "b", "a"]) await made(thumbnails.get(file, false, read));
+    t.equal(reads, expected, `${room} bytes`);
+  }
+});
 
 t.test("[S3] a picture that cannot be decoded is tried once; a missing file is not remembered", async (t) => {
   const thumbnails = new Thumbnails(pictures);

@@ -27,22 +27,19 @@ function goneIds(follower: Follower): number[] {
   return follower.ofType("delete_message").flatMap((event) => event.message_ids ?? [event.message_id]);
 }
 
-t.test(
-  "[behaviour 4.4] a client with bulk_message_deletion receives one event per batch, newest batch first",
-  async (t) => {
-    const id = await createChannel(owner, "bulk", [owner, member]);
-    const ids = await fill(owner, id, "Long", 2 * batch + 5);
-    const follower = await Follower.of(member, bulk);
-    await remove(owner, id, "long");
-    await follower.settled();
-    const place = { type: "delete_message", message_type: "stream", stream_id: id, topic: "Long" };
-    t.strictSame(follower.ofType("delete_message"), [
-      { ...place, message_ids: ids.slice(batch + 5) },
-      { ...place, message_ids: ids.slice(5, batch + 5) },
-      { ...place, message_ids: ids.slice(0, 5) },
-    ]);
-  },
-);
+t.test("[behaviour 4.4] a client with bulk_message_deletion receives one event per batch, newest first", async (t) => {
+  const id = await createChannel(owner, "bulk", [owner, member]);
+  const ids = await fill(owner, id, "Long", 2 * batch + 5);
+  const follower = await Follower.of(member, bulk);
+  await remove(owner, id, "long");
+  await follower.settled();
+  const place = { type: "delete_message", message_type: "stream", stream_id: id, topic: "Long" };
+  t.strictSame(follower.ofType("delete_message"), [
+    { ...place, message_ids: ids.slice(batch + 5) },
+    { ...place, message_ids: ids.slice(5, batch + 5) },
+    { ...place, message_ids: ids.slice(0, 5) },
+  ]);
+});
 
 t.test("[E1] a client without it receives one event per message, each with its own id, in order", async (t) => {
   const id = await createChannel(owner, "single", [owner, member]);
@@ -103,25 +100,22 @@ t.test("[spec 6] the event of a new first_message_id names its channel", async (
   ]);
 });
 
-t.test(
-  "[behaviour 7] subscribers, former subscribers of a public channel with copies and the caller receive the events, nobody else",
-  async (t) => {
-    const left = await personOf(server, "left");
-    const bystander = await personOf(server, "bystander");
-    const id = await createChannel(owner, "told", [owner, member, left]);
-    const ids = await fill(owner, id, "t", 2);
-    await left.delete("/users/me/subscriptions", { subscriptions: ["told"] });
-    const people = { member, left, administrator, bystander };
-    const followers = await Promise.all(Object.values(people).map((client) => Follower.of(client, bulk)));
-    await remove(administrator, id, "t");
-    const received = [];
-    for (const follower of followers) {
-      await follower.settled();
-      received.push(goneIds(follower));
-    }
-    t.strictSame(received, [ids, ids, ids, []]);
-  },
-);
+t.test("[behaviour 7] subscribers, former ones with copies and the caller get the events, nobody else", async (t) => {
+  const left = await personOf(server, "left");
+  const bystander = await personOf(server, "bystander");
+  const id = await createChannel(owner, "told", [owner, member, left]);
+  const ids = await fill(owner, id, "t", 2);
+  await left.delete("/users/me/subscriptions", { subscriptions: ["told"] });
+  const people = { member, left, administrator, bystander };
+  const followers = await Promise.all(Object.values(people).map((client) => Follower.of(client, bulk)));
+  await remove(administrator, id, "t");
+  const received = [];
+  for (const follower of followers) {
+    await follower.settled();
+    received.push(goneIds(follower));
+  }
+  t.strictSame(received, [ids, ids, ids, []]);
+});
 
 t.test("[S1] protected history: a later subscriber receives no deletion of earlier messages", async (t) => {
   const late = await personOf(server, "late");
@@ -153,42 +147,31 @@ function think(client: Client, channelId: number, topic: string, policy: number)
   return client.post("/user_topics", { stream_id: channelId, topic, visibility_policy: policy });
 }
 
-t.test(
-  "[behaviour 7] on completion the users' policies for the topic are reset, with events after those of the deletion",
-  async (t) => {
-    const mutes = await personOf(server, "mutes");
-    const follows = await personOf(server, "follows");
-    const id = await createChannel(owner, "policies", [owner, member, mutes, follows]);
-    await fill(owner, id, "Plans", batch + 1);
-    for (const topic of ["plans", "plans b"]) await think(mutes, id, topic, 1);
-    await think(follows, id, "PLANS", 3);
-    const wanted = { event_types: ["message", "delete_message", "user_topic"], ...bulk };
-    const people = await Promise.all([mutes, follows, member].map((client) => Follower.of(client, wanted)));
-    const older = await Follower.of(mutes, { event_types: ["message", "muted_topics"] });
-    await remove(administrator, id, "plans");
-    for (const follower of [...people, older]) await follower.settled();
-    const received = people.map((follower) =>
-      follower.events.map((event) => [
-        event.type,
-        event.topic_name ?? event.message_ids.length,
-        event.visibility_policy,
-      ]),
-    );
-    const deleted = [
-      ["delete_message", batch, undefined],
-      ["delete_message", 1, undefined],
-    ];
-    // In the spelling that each client has.
-    t.strictSame(received, [
-      [...deleted, ["user_topic", "plans", 0]],
-      [...deleted, ["user_topic", "PLANS", 0]],
-      deleted,
-    ]);
-    t.match(older.ofType("muted_topics"), [{ muted_topics: [["policies", "plans b", Number]] }]);
-    t.strictSame(await policiesOf(mutes), [[id, "plans b", 1]]);
-    t.strictSame(await policiesOf(follows), []);
-  },
-);
+t.test("[behaviour 7] on completion policies for the topic are reset, with events after the deletion's", async (t) => {
+  const mutes = await personOf(server, "mutes");
+  const follows = await personOf(server, "follows");
+  const id = await createChannel(owner, "policies", [owner, member, mutes, follows]);
+  await fill(owner, id, "Plans", batch + 1);
+  for (const topic of ["plans", "plans b"]) await think(mutes, id, topic, 1);
+  await think(follows, id, "PLANS", 3);
+  const wanted = { event_types: ["message", "delete_message", "user_topic"], ...bulk };
+  const people = await Promise.all([mutes, follows, member].map((client) => Follower.of(client, wanted)));
+  const older = await Follower.of(mutes, { event_types: ["message", "muted_topics"] });
+  await remove(administrator, id, "plans");
+  for (const follower of [...people, older]) await follower.settled();
+  const received = people.map((follower) =>
+    follower.events.map((event) => [event.type, event.topic_name ?? event.message_ids.length, event.visibility_policy]),
+  );
+  const deleted = [
+    ["delete_message", batch, undefined],
+    ["delete_message", 1, undefined],
+  ];
+  // In the spelling that each client has.
+  t.strictSame(received, [[...deleted, ["user_topic", "plans", 0]], [...deleted, ["user_topic", "PLANS", 0]], deleted]);
+  t.match(older.ofType("muted_topics"), [{ muted_topics: [["policies", "plans b", Number]] }]);
+  t.strictSame(await policiesOf(mutes), [[id, "plans b", 1]]);
+  t.strictSame(await policiesOf(follows), []);
+});
 
 t.test("[S1, behaviour 7] protected history: only policies of users who lost messages are reset", async (t) => {
   const early = await personOf(server, "early");

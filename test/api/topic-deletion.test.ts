@@ -96,22 +96,19 @@ t.test("a user who lost the administrator role after sending the request is reje
   t.match(await dispatcher.ask(asked), { kind: "refused", code: "UNAUTHORIZED_PRINCIPAL" });
 });
 
-t.test(
-  "[D24, behaviour 7] an unknown, archived or inaccessible private channel is rejected with Invalid channel ID",
-  async (t) => {
-    const sealed = await createChannel(member, "sealed", [member], { invite_only: true });
-    await member.say(sealed, "t", "x");
-    const archived = await createChannel(owner, "archived", [owner]);
-    await owner.say(archived, "t", "x");
-    const channel = realmOf(server).view.channels.get(archived);
-    if (channel !== undefined) write(server, "channels", archived, { ...channel, isArchived: true });
-    for (const id of [99_999, sealed, archived]) {
-      t.strictSame(outcome(await remove(owner, id, "t")), refusal("Invalid channel ID"), String(id));
-    }
-    t.equal((await topicIds(member, sealed, "t")).length, 1);
-    t.equal((await remove(owner, "abc", "t")).status, 404);
-  },
-);
+t.test("[D24, behaviour 7] unknown, archived and inaccessible channels are an Invalid channel ID", async (t) => {
+  const sealed = await createChannel(member, "sealed", [member], { invite_only: true });
+  await member.say(sealed, "t", "x");
+  const archived = await createChannel(owner, "archived", [owner]);
+  await owner.say(archived, "t", "x");
+  const channel = realmOf(server).view.channels.get(archived);
+  if (channel !== undefined) write(server, "channels", archived, { ...channel, isArchived: true });
+  for (const id of [99_999, sealed, archived]) {
+    t.strictSame(outcome(await remove(owner, id, "t")), refusal("Invalid channel ID"), String(id));
+  }
+  t.equal((await topicIds(member, sealed, "t")).length, 1);
+  t.equal((await remove(owner, "abc", "t")).status, 404);
+});
 
 t.test("[D30] an administrator in a private channel deletes messages from before subscribing, too", async (t) => {
   const id = await createChannel(member, "protected", [member], { invite_only: true });
@@ -170,24 +167,21 @@ t.test("[spec 3] after the deletion the topic can start again, with a new spelli
   t.equal((await channelSeenBy(owner, id)).first_message_id, fresh);
 });
 
-t.test(
-  "[spec 3] a request that times out returns complete: false after deleting the newest messages; a repeat continues",
-  async (t) => {
-    const hasty = await startTestServer(t, { environment: { TOPIC_DELETION_TIMEOUT_MS: "0" } });
-    const by = hasty.owner;
-    const ids = (await fill(by, 1, "long", 2 * batch + 5)).sort((a, b) => a - b);
-    const other = await by.say(1, "other", "x");
-    t.strictSame(outcome(await remove(by, 1, "long")), incomplete);
-    t.strictSame(await topicIds(by, 1, "long"), ids.slice(0, batch + 5), "the oldest are left");
-    t.equal((await channelSeenBy(by, 1)).first_message_id, ids[0]);
-    t.strictSame(outcome(await remove(by, 1, "long")), incomplete);
-    t.strictSame(await topicIds(by, 1, "long"), ids.slice(0, 5));
-    t.strictSame(outcome(await remove(by, 1, "long")), complete);
-    t.strictSame(await topicIds(by, 1, "long"), []);
-    t.equal((await channelSeenBy(by, 1)).first_message_id, other);
-    t.strictSame(outcome(await remove(by, 1, "long")), complete);
-  },
-);
+t.test("[spec 3] a request that times out has deleted the newest, complete: false; a repeat continues", async (t) => {
+  const hasty = await startTestServer(t, { environment: { TOPIC_DELETION_TIMEOUT_MS: "0" } });
+  const by = hasty.owner;
+  const ids = (await fill(by, 1, "long", 2 * batch + 5)).sort((a, b) => a - b);
+  const other = await by.say(1, "other", "x");
+  t.strictSame(outcome(await remove(by, 1, "long")), incomplete);
+  t.strictSame(await topicIds(by, 1, "long"), ids.slice(0, batch + 5), "the oldest are left");
+  t.equal((await channelSeenBy(by, 1)).first_message_id, ids[0]);
+  t.strictSame(outcome(await remove(by, 1, "long")), incomplete);
+  t.strictSame(await topicIds(by, 1, "long"), ids.slice(0, 5));
+  t.strictSame(outcome(await remove(by, 1, "long")), complete);
+  t.strictSame(await topicIds(by, 1, "long"), []);
+  t.equal((await channelSeenBy(by, 1)).first_message_id, other);
+  t.strictSame(outcome(await remove(by, 1, "long")), complete);
+});
 
 t.test("[spec 3] exactly one batch is complete at once; one more message needs another batch", async (t) => {
   const hasty = await startTestServer(t, { environment: { TOPIC_DELETION_TIMEOUT_MS: "0" } });

@@ -96,32 +96,29 @@ t.test("[behaviour 1.8] avatar_bytes_max: a file of 5 MiB is processed, one byte
   });
 });
 
-t.test(
-  "[S3] upload_margin_bytes: a body over file and margin is 413 while it arrives, and the connection is closed",
-  async (t) => {
-    const bound = limits.avatar_bytes_max + limits.upload_margin_bytes;
-    await checkNoTrace(t, async () => {
-      const file = { bytes: Buffer.alloc(limits.avatar_bytes_max), filename: '"a"' };
-      const padOf = (length: number) => multipart([file, { bytes: "p".repeat(length), name: "pad" }]);
-      const fitting = padOf(bound - padOf(0).length);
-      t.equal(fitting.length, bound);
-      t.strictSame((await post(owner, fitting)).body.msg, undecodable.body.msg, "a body of that size is read");
-      const whole = "x".repeat(bound + 1);
-      const bodies = {
-        [`Content-Length: ${bound + 1}`]: whole,
-        "Content-Length: 9999999999": whole,
-        "Transfer-Encoding: chunked": `${(bound + 1).toString(16)}\r\n${whole}`,
-      };
-      for (const [announced, body] of Object.entries(bodies)) {
-        const connection = new RawConnection(server.url);
-        await connection.write(head(owner, announced) + body);
-        const answer = await connection.answer();
-        t.strictSame({ status: answer?.status, body: JSON.parse(answer?.text ?? "{}") }, tooLarge, announced);
-        await connection.closed;
-      }
-    });
-  },
-);
+t.test("[S3] upload_margin_bytes: a body over file and margin gets 413 while it arrives, and a close", async (t) => {
+  const bound = limits.avatar_bytes_max + limits.upload_margin_bytes;
+  await checkNoTrace(t, async () => {
+    const file = { bytes: Buffer.alloc(limits.avatar_bytes_max), filename: '"a"' };
+    const padOf = (length: number) => multipart([file, { bytes: "p".repeat(length), name: "pad" }]);
+    const fitting = padOf(bound - padOf(0).length);
+    t.equal(fitting.length, bound);
+    t.strictSame((await post(owner, fitting)).body.msg, undecodable.body.msg, "a body of that size is read");
+    const whole = "x".repeat(bound + 1);
+    const bodies = {
+      [`Content-Length: ${bound + 1}`]: whole,
+      "Content-Length: 9999999999": whole,
+      "Transfer-Encoding: chunked": `${(bound + 1).toString(16)}\r\n${whole}`,
+    };
+    for (const [announced, body] of Object.entries(bodies)) {
+      const connection = new RawConnection(server.url);
+      await connection.write(head(owner, announced) + body);
+      const answer = await connection.answer();
+      t.strictSame({ status: answer?.status, body: JSON.parse(answer?.text ?? "{}") }, tooLarge, announced);
+      await connection.closed;
+    }
+  });
+});
 
 t.test("[S3] other operations keep body_bytes_max, whatever their content type", async (t) => {
   await checkNoTrace(t, async () => {
@@ -132,22 +129,19 @@ t.test("[S3] other operations keep body_bytes_max, whatever their content type",
   });
 });
 
-t.test(
-  "[D2] a large unauthenticated body is rejected with 401 as soon as it is too large, and the connection is closed",
-  async (t) => {
-    await checkNoTrace(t, async () => {
-      t.strictSame(outcome(await upload(owner.anonymous(), avatar, png)), notLoggedIn, "a small one is answered, too");
-      const connection = new RawConnection(server.url);
-      await connection.write(head(owner.anonymous(), `Content-Length: ${limits.avatar_bytes_max}`));
-      for (let sent = 0; sent <= limits.body_bytes_max; sent += 256 * 1024)
-        await connection.write("x".repeat(256 * 1024));
-      const answer = await connection.answer();
-      t.strictSame({ status: answer?.status, body: JSON.parse(answer?.text ?? "{}") }, notLoggedIn);
-      t.match(answer?.headers["www-authenticate"], /^Basic/);
-      await connection.closed;
-    });
-  },
-);
+t.test("[D2] an unauthenticated body is rejected with 401 once it is too large, and closed", async (t) => {
+  await checkNoTrace(t, async () => {
+    t.strictSame(outcome(await upload(owner.anonymous(), avatar, png)), notLoggedIn, "a small one is answered, too");
+    const connection = new RawConnection(server.url);
+    await connection.write(head(owner.anonymous(), `Content-Length: ${limits.avatar_bytes_max}`));
+    for (let sent = 0; sent <= limits.body_bytes_max; sent += 256 * 1024)
+      await connection.write("x".repeat(256 * 1024));
+    const answer = await connection.answer();
+    t.strictSame({ status: answer?.status, body: JSON.parse(answer?.text ?? "{}") }, notLoggedIn);
+    t.match(answer?.headers["www-authenticate"], /^Basic/);
+    await connection.closed;
+  });
+});
 
 t.test("[S3] uploads_per_user_max: one more concurrent upload is 503; other users' continue", async (t) => {
   const busy = await personOf(server, "busy");
@@ -217,28 +211,25 @@ t.test("[D178] an aborted upload leaves nothing, before and after its last byte"
   t.ok(filesOf(server).includes(claimed.replace(/^\d+\//, "")));
 });
 
-t.test(
-  "[D25] a repeated request with the same key gets the same answer and stores no second file; another file is another request",
-  async (t) => {
-    const person = await personOf(server, "repeating");
-    const headers = { "Idempotency-Key": "one-upload" };
-    const first = await upload(person, avatar, png, { headers });
-    t.equal(first.status, 200);
-    await realmOf(server).files.idle();
-    const before = filesOf(server);
-    t.strictSame(outcome(await upload(person, avatar, png, { headers })), outcome(first));
-    await realmOf(server).files.idle();
-    t.strictSame(filesOf(server), before);
-    const other = await picture("png", 50, 50);
-    t.strictSame(
-      outcome(await upload(person, avatar, other, { headers })),
-      refusal("This Idempotency-Key was used for a request with other parameters"),
-    );
-    await realmOf(server).files.idle();
-    t.strictSame(filesOf(server), before);
-    t.equal((await person.get("/users/me")).body.avatar_url, first.body.avatar_url);
-  },
-);
+t.test("[D25] a repeat with the same key and file gets the same answer and stores no second file", async (t) => {
+  const person = await personOf(server, "repeating");
+  const headers = { "Idempotency-Key": "one-upload" };
+  const first = await upload(person, avatar, png, { headers });
+  t.equal(first.status, 200);
+  await realmOf(server).files.idle();
+  const before = filesOf(server);
+  t.strictSame(outcome(await upload(person, avatar, png, { headers })), outcome(first));
+  await realmOf(server).files.idle();
+  t.strictSame(filesOf(server), before);
+  const other = await picture("png", 50, 50);
+  t.strictSame(
+    outcome(await upload(person, avatar, other, { headers })),
+    refusal("This Idempotency-Key was used for a request with other parameters"),
+  );
+  await realmOf(server).files.idle();
+  t.strictSame(filesOf(server), before);
+  t.equal((await person.get("/users/me")).body.avatar_url, first.body.avatar_url);
+});
 
 t.test("[M5] while the store rejects writes, uploads are rejected and nothing is written", async (t) => {
   const full = await startTestServer(t, { environment: { STORE_FREE_BYTES_MIN: String(Number.MAX_SAFE_INTEGER) } });

@@ -53,47 +53,44 @@ t.test("members are added and removed, and listed by id", async (t) => {
   t.strictSame(await membersOf(owner, id), ids(guest, other), "first added, then removed");
 });
 
-t.test(
-  "[behaviour 2.6] an invalid change is rejected with its error message, together with its whole request",
-  async (t) => {
-    const gone = await personOf(server, "gone");
-    await owner.delete(`/users/${gone.userId}`);
-    const inner = await createGroup(owner, freshName());
-    const asleep = await createGroup(owner, freshName());
-    await owner.post(`/user_groups/${asleep}/deactivate`);
-    const id = await createGroup(owner, freshName(), [other], { subgroups: [inner] });
-    const nothing = 'Nothing to do. Specify at least one of "add", "delete", "add_subgroups" or "delete_subgroups".';
-    const refused: [Params, string][] = [
-      [{}, nothing],
-      [{ add: [], delete: [] }, nothing],
-      [{ add: [other.userId] }, `User ${other.userId} is already a member of this group`],
-      [{ add: [9999] }, "Invalid user ID: 9999"],
-      [{ add: [gone.userId] }, `Invalid user ID: ${gone.userId}`],
-      [{ delete: [member.userId] }, `There is no member '${member.userId}' in this user group`],
-      [{ delete: [9999] }, "Invalid user ID: 9999"],
-      [{ add_subgroups: [inner] }, `User group ${inner} is already a subgroup of this group.`],
-      [{ add_subgroups: [9999] }, "Invalid user group ID: 9999"],
-      [{ add_subgroups: [asleep] }, "User group is deactivated."],
-      [{ add_subgroups: [id] }, `User group ${id} is already a subgroup of one of the passed subgroups.`],
-      [{ delete_subgroups: [group("members")] }, `User group ${group("members")} is not a subgroup of this group.`],
-      [{ delete_subgroups: [9999] }, "Invalid user group ID: 9999"],
-      [{ add: [third.userId], delete: [member.userId] }, `There is no member '${member.userId}' in this user group`],
-      [{ add: [third.userId], add_subgroups: [9999] }, "Invalid user group ID: 9999"],
-      [{ add: "x" }, "add is not valid JSON"],
-      [{ add: [true] }, "add[0] is not an integer"],
-      [{ add: 5 }, "add is not a list"],
-    ];
-    for (const [params, msg] of refused) {
-      t.strictSame(await change(owner, id, params), refusal(msg), JSON.stringify(params));
-    }
-    t.strictSame(await membersOf(owner, id), ids(other));
-    t.strictSame(await change(owner, 9999, { add: [member.userId] }), refusal("Invalid user group"));
-    t.strictSame(
-      await changeSubgroups(owner, id, {}),
-      refusal('Nothing to do. Specify at least one of "add" or "delete".'),
-    );
-  },
-);
+t.test("[behaviour 2.6] an invalid change is rejected with its message and whole request", async (t) => {
+  const gone = await personOf(server, "gone");
+  await owner.delete(`/users/${gone.userId}`);
+  const inner = await createGroup(owner, freshName());
+  const asleep = await createGroup(owner, freshName());
+  await owner.post(`/user_groups/${asleep}/deactivate`);
+  const id = await createGroup(owner, freshName(), [other], { subgroups: [inner] });
+  const nothing = 'Nothing to do. Specify at least one of "add", "delete", "add_subgroups" or "delete_subgroups".';
+  const refused: [Params, string][] = [
+    [{}, nothing],
+    [{ add: [], delete: [] }, nothing],
+    [{ add: [other.userId] }, `User ${other.userId} is already a member of this group`],
+    [{ add: [9999] }, "Invalid user ID: 9999"],
+    [{ add: [gone.userId] }, `Invalid user ID: ${gone.userId}`],
+    [{ delete: [member.userId] }, `There is no member '${member.userId}' in this user group`],
+    [{ delete: [9999] }, "Invalid user ID: 9999"],
+    [{ add_subgroups: [inner] }, `User group ${inner} is already a subgroup of this group.`],
+    [{ add_subgroups: [9999] }, "Invalid user group ID: 9999"],
+    [{ add_subgroups: [asleep] }, "User group is deactivated."],
+    [{ add_subgroups: [id] }, `User group ${id} is already a subgroup of one of the passed subgroups.`],
+    [{ delete_subgroups: [group("members")] }, `User group ${group("members")} is not a subgroup of this group.`],
+    [{ delete_subgroups: [9999] }, "Invalid user group ID: 9999"],
+    [{ add: [third.userId], delete: [member.userId] }, `There is no member '${member.userId}' in this user group`],
+    [{ add: [third.userId], add_subgroups: [9999] }, "Invalid user group ID: 9999"],
+    [{ add: "x" }, "add is not valid JSON"],
+    [{ add: [true] }, "add[0] is not an integer"],
+    [{ add: 5 }, "add is not a list"],
+  ];
+  for (const [params, msg] of refused) {
+    t.strictSame(await change(owner, id, params), refusal(msg), JSON.stringify(params));
+  }
+  t.strictSame(await membersOf(owner, id), ids(other));
+  t.strictSame(await change(owner, 9999, { add: [member.userId] }), refusal("Invalid user group"));
+  t.strictSame(
+    await changeSubgroups(owner, id, {}),
+    refusal('Nothing to do. Specify at least one of "add" or "delete".'),
+  );
+});
 
 /** A table of settings against the four kinds of change that their holder may make. */
 t.test("[behaviour 3.6] each setting permits its own change, and can_manage_group permits all", async (t) => {
@@ -300,16 +297,13 @@ t.test("[S3] group_notices_max: beyond it nobody gets a message", async (t) => {
   t.equal((await notices(anna)).length, 1, "at the bound");
 });
 
-t.test(
-  "[behaviour 3.5] a named guest holds the permissions allowed for guests, but every operation on groups rejects guests",
-  async (t) => {
-    const id = await createGroup(owner, freshName(), [guest], { can_leave_group: people(guest) });
-    t.strictSame(await change(guest, id, { delete: [guest.userId] }), refusal("Not allowed for guest users"));
-    const { view } = realmOf(server);
-    const [row, person] = [view.groups.get(id), view.users.get(guest.userId)];
-    if (row === undefined || person === undefined) throw new Error("not there");
-    const named = { ...row, settings: { ...row.settings, can_manage_group: row.settings.can_leave_group ?? 0 } };
-    t.equal(hasGroupPermission(view, person, named, "can_leave_group"), true);
-    t.equal(hasGroupPermission(view, person, named, "can_manage_group"), false, "nor where guests hold nothing");
-  },
-);
+t.test("[behaviour 3.5] a named guest holds permissions for guests; operations on groups reject guests", async (t) => {
+  const id = await createGroup(owner, freshName(), [guest], { can_leave_group: people(guest) });
+  t.strictSame(await change(guest, id, { delete: [guest.userId] }), refusal("Not allowed for guest users"));
+  const { view } = realmOf(server);
+  const [row, person] = [view.groups.get(id), view.users.get(guest.userId)];
+  if (row === undefined || person === undefined) throw new Error("not there");
+  const named = { ...row, settings: { ...row.settings, can_manage_group: row.settings.can_leave_group ?? 0 } };
+  t.equal(hasGroupPermission(view, person, named, "can_leave_group"), true);
+  t.equal(hasGroupPermission(view, person, named, "can_manage_group"), false, "nor where guests hold nothing");
+});

@@ -59,61 +59,55 @@ t.test("[spec 2.5] each setting allows only certain system groups", async (t) =>
   }
 });
 
-t.test(
-  "[spec 2.2, D16] `old` must match, an unchanged value succeeds, and one error rejects the whole request",
-  async (t) => {
-    const id = await createGroup(owner, freshName());
-    const path = `/user_groups/${id}`;
-    const mismatch = refusal("'old' value does not match the expected value.", "EXPECTATION_MISMATCH", 400, {
-      field_name: "old",
+t.test("[spec 2.2, D16] `old` must match, the same value succeeds, and one error rejects all", async (t) => {
+  const id = await createGroup(owner, freshName());
+  const path = `/user_groups/${id}`;
+  const mismatch = refusal("'old' value does not match the expected value.", "EXPECTATION_MISMATCH", 400, {
+    field_name: "old",
+  });
+  const wrong = {
+    can_join_group: { new: group("members"), old: group("owners") },
+    name: "never",
+    description: "never",
+  };
+  t.strictSame(outcome(await owner.patch(path, wrong)), mismatch);
+  t.not((await groupSeenBy(owner, id)).name, "never", "nothing of the request was applied");
+  const right = { can_join_group: { new: group("members"), old: group("nobody") } };
+  t.strictSame(outcome(await owner.patch(path, right)), success());
+  t.strictSame(outcome(await owner.patch(path, right)), mismatch, "once");
+  const sets = {
+    new: { direct_members: [other.userId, member.userId], direct_subgroups: [] },
+    old: { direct_members: [], direct_subgroups: [group("members")] },
+  };
+  t.strictSame(outcome(await owner.patch(path, { can_join_group: sets })), success(), "compared in normalized form");
+  const same = { new: sets.new, old: { direct_members: [member.userId, other.userId], direct_subgroups: [] } };
+  t.strictSame(outcome(await owner.patch(path, { can_join_group: same })), success(), "as sets");
+  t.strictSame(
+    outcome(await owner.patch(path, { can_join_group: { new: 9999, old: null } })),
+    refusal("Invalid user group"),
+  );
+  for (const value of [{}, { old: 1 }, { new: "x" }, 5, null]) {
+    t.match((await owner.patch(path, { can_join_group: value })).body, {
+      code: "BAD_REQUEST",
+      msg: /can_join_group/,
     });
-    const wrong = {
-      can_join_group: { new: group("members"), old: group("owners") },
-      name: "never",
-      description: "never",
-    };
-    t.strictSame(outcome(await owner.patch(path, wrong)), mismatch);
-    t.not((await groupSeenBy(owner, id)).name, "never", "nothing of the request was applied");
-    const right = { can_join_group: { new: group("members"), old: group("nobody") } };
-    t.strictSame(outcome(await owner.patch(path, right)), success());
-    t.strictSame(outcome(await owner.patch(path, right)), mismatch, "once");
-    const sets = {
-      new: { direct_members: [other.userId, member.userId], direct_subgroups: [] },
-      old: { direct_members: [], direct_subgroups: [group("members")] },
-    };
-    t.strictSame(outcome(await owner.patch(path, { can_join_group: sets })), success(), "compared in normalized form");
-    const same = { new: sets.new, old: { direct_members: [member.userId, other.userId], direct_subgroups: [] } };
-    t.strictSame(outcome(await owner.patch(path, { can_join_group: same })), success(), "as sets");
-    t.strictSame(
-      outcome(await owner.patch(path, { can_join_group: { new: 9999, old: null } })),
-      refusal("Invalid user group"),
-    );
-    for (const value of [{}, { old: 1 }, { new: "x" }, 5, null]) {
-      t.match((await owner.patch(path, { can_join_group: value })).body, {
-        code: "BAD_REQUEST",
-        msg: /can_join_group/,
-      });
-    }
-  },
-);
+  }
+});
 
-t.test(
-  "[behaviour 3.2] the anonymous group behind a list of users is reused, deleted when unused, and never shared",
-  async (t) => {
-    const { view } = realmOf(server);
-    const id = await createGroup(owner, freshName());
-    const path = `/user_groups/${id}`;
-    const behind = () => view.groups.get(id)?.settings.can_manage_group ?? 0;
-    const [first, count] = [behind(), [...view.groups.all()].length];
-    await owner.patch(path, { can_manage_group: { new: people(owner, other) } });
-    t.equal(behind(), first, "used again");
-    t.strictSame(outcome(await owner.patch(path, { can_join_group: { new: first } })), refusal("Invalid user group"));
-    t.strictSame(outcome(await owner.get(`/user_groups/${first}/members`)), refusal("Invalid user group"));
-    t.strictSame(outcome(await owner.patch(`/user_groups/${first}`, { name: "x" })), refusal("Invalid user group"));
-    await owner.patch(path, { can_manage_group: { new: group("owners") } });
-    t.equal([...view.groups.all()].length, count - 1, "removed");
-    const both = { can_manage_group: { new: people(other) }, can_leave_group: { new: people(member) } };
-    t.strictSame(outcome(await owner.patch(path, both)), success(), "two in one request get two ids");
-    t.match(await groupSeenBy(owner, id), { can_manage_group: people(other), can_leave_group: people(member) });
-  },
-);
+t.test("[behaviour 3.2] the anonymous group behind a list of users is reused, deleted, never shared", async (t) => {
+  const { view } = realmOf(server);
+  const id = await createGroup(owner, freshName());
+  const path = `/user_groups/${id}`;
+  const behind = () => view.groups.get(id)?.settings.can_manage_group ?? 0;
+  const [first, count] = [behind(), [...view.groups.all()].length];
+  await owner.patch(path, { can_manage_group: { new: people(owner, other) } });
+  t.equal(behind(), first, "used again");
+  t.strictSame(outcome(await owner.patch(path, { can_join_group: { new: first } })), refusal("Invalid user group"));
+  t.strictSame(outcome(await owner.get(`/user_groups/${first}/members`)), refusal("Invalid user group"));
+  t.strictSame(outcome(await owner.patch(`/user_groups/${first}`, { name: "x" })), refusal("Invalid user group"));
+  await owner.patch(path, { can_manage_group: { new: group("owners") } });
+  t.equal([...view.groups.all()].length, count - 1, "removed");
+  const both = { can_manage_group: { new: people(other) }, can_leave_group: { new: people(member) } };
+  t.strictSame(outcome(await owner.patch(path, both)), success(), "two in one request get two ids");
+  t.match(await groupSeenBy(owner, id), { can_manage_group: people(other), can_leave_group: people(member) });
+});

@@ -54,42 +54,39 @@ t.test("[behaviour 3.6] a new group has its record, with the default settings", 
   t.ok(at >= before && at <= before + 60, "seconds");
 });
 
-t.test(
-  "[behaviour 3.1] system groups have their records, members by role, and permissions that nobody holds",
-  async (t) => {
-    const { body } = await member.get("/user_groups");
-    const listed = body.user_groups.map((each: { id: number }) => each.id);
+t.test("[behaviour 3.1] system groups have their records, members by role, and no one's permissions", async (t) => {
+  const { body } = await member.get("/user_groups");
+  const listed = body.user_groups.map((each: { id: number }) => each.id);
+  t.strictSame(
+    listed,
+    [...listed].sort((a: number, b: number) => a - b),
+    "by id",
+  );
+  const named = Object.fromEntries(body.user_groups.map((each: { name: string }) => [each.name, each]));
+  for (const [name, within, direct] of [
+    ["nobody", [], []],
+    ["owners", [], [owner]],
+    ["administrators", ["owners"], [administrator]],
+    ["moderators", ["administrators"], [moderator]],
+    ["everyone", ["members"], [guest]],
+    ["internet", ["everyone"], []],
+  ] as const) {
+    const record = named[`role:${name}`];
     t.strictSame(
-      listed,
-      [...listed].sort((a: number, b: number) => a - b),
-      "by id",
+      record.direct_subgroup_ids,
+      within.map((each) => group(each)),
+      name,
     );
-    const named = Object.fromEntries(body.user_groups.map((each: { name: string }) => [each.name, each]));
-    for (const [name, within, direct] of [
-      ["nobody", [], []],
-      ["owners", [], [owner]],
-      ["administrators", ["owners"], [administrator]],
-      ["moderators", ["administrators"], [moderator]],
-      ["everyone", ["members"], [guest]],
-      ["internet", ["everyone"], []],
-    ] as const) {
-      const record = named[`role:${name}`];
-      t.strictSame(
-        record.direct_subgroup_ids,
-        within.map((each) => group(each)),
-        name,
-      );
-      t.strictSame(
-        record.members,
-        direct.map((each) => each.userId),
-        name,
-      );
-      t.equal(record.is_system_group, true);
-      t.equal(record.creator_id, null);
-      for (const setting of Object.keys(settings)) t.equal(record[setting], group("nobody"), `${name} ${setting}`);
-    }
-  },
-);
+    t.strictSame(
+      record.members,
+      direct.map((each) => each.userId),
+      name,
+    );
+    t.equal(record.is_system_group, true);
+    t.equal(record.creator_id, null);
+    for (const setting of Object.keys(settings)) t.equal(record[setting], group("nobody"), `${name} ${setting}`);
+  }
+});
 
 t.test("[behaviour 3.6] the rules for names apply to creation and renaming, in this order", async (t) => {
   const id = await createGroup(owner, "to be renamed");
@@ -264,30 +261,27 @@ t.test("[behaviour 1.9] can_create_groups decides who creates groups", async (t)
   }
 });
 
-t.test(
-  "[behaviour 2.6] managing needs the group's own setting or can_manage_all_groups, even for administrators",
-  async (t) => {
-    const id = await createGroup(member, freshName(), [other]);
-    const path = `/user_groups/${id}`;
-    const tries = async (by: typeof owner) => [
-      outcome(await by.patch(path, { description: freshName() })),
-      outcome(await by.patch(path, { can_join_group: { new: group("nobody") } })),
-      outcome(await by.patch(path, { deactivated: true })),
-    ];
-    for (const by of [member, owner]) for (const answer of await tries(by)) t.strictSame(answer, success());
-    for (const by of [other, moderator, administrator]) {
-      for (const answer of await tries(by)) t.strictSame(answer, insufficient);
-      t.strictSame(outcome(await by.post(`${path}/deactivate`)), insufficient);
-    }
-    await owner.patch(path, {
-      can_manage_group: { new: { direct_members: [], direct_subgroups: [group("moderators"), id] } },
-    });
-    for (const by of [moderator, administrator, other]) {
-      for (const answer of await tries(by)) t.strictSame(answer, success(), "through a subgroup");
-    }
-    for (const answer of await tries(member)) t.strictSame(answer, insufficient, "no longer");
-  },
-);
+t.test("[behaviour 2.6] managing needs the group's setting or can_manage_all_groups, always", async (t) => {
+  const id = await createGroup(member, freshName(), [other]);
+  const path = `/user_groups/${id}`;
+  const tries = async (by: typeof owner) => [
+    outcome(await by.patch(path, { description: freshName() })),
+    outcome(await by.patch(path, { can_join_group: { new: group("nobody") } })),
+    outcome(await by.patch(path, { deactivated: true })),
+  ];
+  for (const by of [member, owner]) for (const answer of await tries(by)) t.strictSame(answer, success());
+  for (const by of [other, moderator, administrator]) {
+    for (const answer of await tries(by)) t.strictSame(answer, insufficient);
+    t.strictSame(outcome(await by.post(`${path}/deactivate`)), insufficient);
+  }
+  await owner.patch(path, {
+    can_manage_group: { new: { direct_members: [], direct_subgroups: [group("moderators"), id] } },
+  });
+  for (const by of [moderator, administrator, other]) {
+    for (const answer of await tries(by)) t.strictSame(answer, success(), "through a subgroup");
+  }
+  for (const answer of await tries(member)) t.strictSame(answer, insufficient, "no longer");
+});
 
 t.test("[S3] the number of groups in an organization is limited", async (t) => {
   const full = await startTestServer(t);

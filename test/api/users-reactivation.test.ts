@@ -69,29 +69,26 @@ t.test("the account's list and channels work again, with events", async (t) => {
   t.equal((await leaver.get(`/messages/${said}`)).status, 200);
 });
 
-t.test(
-  "[spec 4.8, 5] role matrix: administrators reactivate everybody, only owners an owner; bots by their owner",
-  async (t) => {
-    const insufficient = refusal("Insufficient permission");
-    const clients = { owner, administrator, moderator, member, guest };
-    for (const [caller, client] of Object.entries(clients)) {
-      for (const [name, role] of Object.entries(roles)) {
-        const [id = 0] = await addUsers(server, `${name} for ${caller}`, 1, role);
-        await owner.delete(`/users/${id}`);
-        const isAdmin = client === owner || client === administrator;
-        const expected = !isAdmin
-          ? insufficient
-          : role === roles.owner && client !== owner
-            ? refusal("Must be an organization owner", "UNAUTHORIZED_PRINCIPAL")
-            : success();
-        t.strictSame(await returns(client, id), expected, `${caller} reactivates ${name}`);
-        const { body } = await owner.get(`/users/${id}`);
-        t.equal(body.user.is_active, expected.status === 200);
-        if (role === roles.owner && body.user.is_active) await owner.delete(`/users/${id}`);
-      }
+t.test("[spec 4.8, 5] role matrix: administrators reactivate all, owners an owner; bots by theirs", async (t) => {
+  const insufficient = refusal("Insufficient permission");
+  const clients = { owner, administrator, moderator, member, guest };
+  for (const [caller, client] of Object.entries(clients)) {
+    for (const [name, role] of Object.entries(roles)) {
+      const [id = 0] = await addUsers(server, `${name} for ${caller}`, 1, role);
+      await owner.delete(`/users/${id}`);
+      const isAdmin = client === owner || client === administrator;
+      const expected = !isAdmin
+        ? insufficient
+        : role === roles.owner && client !== owner
+          ? refusal("Must be an organization owner", "UNAUTHORIZED_PRINCIPAL")
+          : success();
+      t.strictSame(await returns(client, id), expected, `${caller} reactivates ${name}`);
+      const { body } = await owner.get(`/users/${id}`);
+      t.equal(body.user.is_active, expected.status === 200);
+      if (role === roles.owner && body.user.is_active) await owner.delete(`/users/${id}`);
     }
-  },
-);
+  }
+});
 
 t.test("unknown and active users and the server's bot are rejected", async (t) => {
   const changes = await watchChanges(owner);
@@ -178,28 +175,25 @@ t.test("[S1] in protected history, messages sent during a deactivation were not 
   );
 });
 
-t.test(
-  "[D274] all keys of an account end with its reactivation: of logins, and those that were written down",
-  async (t) => {
-    const leaver = await server.person("Nora");
-    const email = leaver.account?.email ?? "";
-    const login = { username: email, password: "correct horse battery" };
-    const { body: kept } = await leaver.post("/users/me/api_key/regenerate");
-    const { body: further } = await owner.anonymous().post("/fetch_api_key", login);
-    await owner.delete(`/users/${leaver.userId}`);
-    t.strictSame(await returns(owner, leaver.userId), success());
-    for (const { api_key: key } of [kept, further]) {
-      const earlier = new Client(server.url, { email, key, userId: leaver.userId });
-      t.strictSame(outcome(await earlier.get("/users/me")), invalidKey);
-    }
-    const { status, body } = await owner.anonymous().post("/fetch_api_key", login);
-    t.equal(status, 200);
-    t.equal(
-      (await new Client(server.url, { email, key: body.api_key, userId: leaver.userId }).get("/users/me")).status,
-      200,
-    );
-  },
-);
+t.test("[D274] all keys of an account end with its reactivation, of logins and written ones", async (t) => {
+  const leaver = await server.person("Nora");
+  const email = leaver.account?.email ?? "";
+  const login = { username: email, password: "correct horse battery" };
+  const { body: kept } = await leaver.post("/users/me/api_key/regenerate");
+  const { body: further } = await owner.anonymous().post("/fetch_api_key", login);
+  await owner.delete(`/users/${leaver.userId}`);
+  t.strictSame(await returns(owner, leaver.userId), success());
+  for (const { api_key: key } of [kept, further]) {
+    const earlier = new Client(server.url, { email, key, userId: leaver.userId });
+    t.strictSame(outcome(await earlier.get("/users/me")), invalidKey);
+  }
+  const { status, body } = await owner.anonymous().post("/fetch_api_key", login);
+  t.equal(status, 200);
+  t.equal(
+    (await new Client(server.url, { email, key: body.api_key, userId: leaver.userId }).get("/users/me")).status,
+    200,
+  );
+});
 
 t.test("[M1, D274] a reactivated user stays active after a restart, and the earlier key stays revoked", async (t) => {
   const dataDir = temporaryFolder(t);

@@ -47,17 +47,14 @@ function idsOf(users: readonly Event[]): number[] {
   return users.map((user) => user.user_id).sort((a, b) => a - b);
 }
 
-t.test(
-  "[behaviour 2.15] a guest's list has the users they can see: bots, and peers in channels and conversations",
-  async (t) => {
-    t.strictSame(idsOf((await guest.get("/users")).body.members), known);
-    const { body } = await guest.get("/users", { user_ids: [...known, ...unknown] });
-    t.strictSame(idsOf(body.members), known);
-    t.equal((await guest.get("/users")).headers.get("ETag"), null, "a guest's own list is not shared");
-    const everybody = await outsider.get("/users");
-    t.ok(idsOf(everybody.body.members).length >= known.length + unknown.length, "members know everybody");
-  },
-);
+t.test("[behaviour 2.15] a guest's list has bots, and peers in channels and conversations", async (t) => {
+  t.strictSame(idsOf((await guest.get("/users")).body.members), known);
+  const { body } = await guest.get("/users", { user_ids: [...known, ...unknown] });
+  t.strictSame(idsOf(body.members), known);
+  t.equal((await guest.get("/users")).headers.get("ETag"), null, "a guest's own list is not shared");
+  const everybody = await outsider.get("/users");
+  t.ok(idsOf(everybody.body.members).length >= known.length + unknown.length, "members know everybody");
+});
 
 t.test("[S1] a hidden account is rejected by id, and reported as missing by email", async (t) => {
   for (const id of known) t.equal((await guest.get(`/users/${id}`)).body.user.user_id, id);
@@ -102,30 +99,27 @@ t.test("/register has placeholders for hidden users, or omits them", async (t) =
   t.strictSame(idsOf(capable.realm_users), known);
 });
 
-t.test(
-  "[S1] no event reveals a hidden user; a new hidden user is a placeholder for clients that need one",
-  async (t) => {
-    const types = { event_types: ["realm_user", "message"] };
-    const capable = await Follower.of(guest, { ...types, client_capabilities: { user_list_incomplete: true } });
-    const plain = await Follower.of(guest, types);
-    const others = await Follower.of(peer, types);
-    const [newcomer = 0] = await addUsers(server, "newcomer", 1);
-    await owner.patch(`/users/${newcomer}`, { full_name: "Secret Name", role: roles.moderator });
-    await owner.patch(`/users/${outsider.userId}`, { full_name: "Secret, too" });
-    await owner.delete(`/users/${newcomer}`);
-    await owner.patch(`/users/${peer.userId}`, { full_name: "No secret" });
-    const noSecret = { type: "realm_user", op: "update", person: { user_id: peer.userId, full_name: "No secret" } };
-    await capable.settled();
-    t.strictSame(capable.ofType("realm_user"), [noSecret]);
-    await plain.until((event) => event.person?.full_name === "No secret");
-    const [placeholder, ...rest] = plain.ofType("realm_user");
-    t.match(placeholder, { op: "add", person: { user_id: newcomer, full_name: "Unknown user", delivery_email: null } });
-    t.strictSame(rest, [noSecret]);
-    t.notMatch(JSON.stringify([...plain.events, ...capable.events]), /Secret|newcomer/);
-    await others.settled();
-    t.equal(others.ofType("realm_user").length, 6, "all others receive everything");
-  },
-);
+t.test("[S1] no event reveals a hidden user; a new hidden user is a placeholder if clients need it", async (t) => {
+  const types = { event_types: ["realm_user", "message"] };
+  const capable = await Follower.of(guest, { ...types, client_capabilities: { user_list_incomplete: true } });
+  const plain = await Follower.of(guest, types);
+  const others = await Follower.of(peer, types);
+  const [newcomer = 0] = await addUsers(server, "newcomer", 1);
+  await owner.patch(`/users/${newcomer}`, { full_name: "Secret Name", role: roles.moderator });
+  await owner.patch(`/users/${outsider.userId}`, { full_name: "Secret, too" });
+  await owner.delete(`/users/${newcomer}`);
+  await owner.patch(`/users/${peer.userId}`, { full_name: "No secret" });
+  const noSecret = { type: "realm_user", op: "update", person: { user_id: peer.userId, full_name: "No secret" } };
+  await capable.settled();
+  t.strictSame(capable.ofType("realm_user"), [noSecret]);
+  await plain.until((event) => event.person?.full_name === "No secret");
+  const [placeholder, ...rest] = plain.ofType("realm_user");
+  t.match(placeholder, { op: "add", person: { user_id: newcomer, full_name: "Unknown user", delivery_email: null } });
+  t.strictSame(rest, [noSecret]);
+  t.notMatch(JSON.stringify([...plain.events, ...capable.events]), /Secret|newcomer/);
+  await others.settled();
+  t.equal(others.ofType("realm_user").length, 6, "all others receive everything");
+});
 
 t.test("a user who becomes visible is sent as an add event, one who becomes hidden as a remove event", async (t) => {
   const follower = await Follower.of(guest, { event_types: ["realm_user", "message"] });
@@ -143,30 +137,27 @@ t.test("a user who becomes visible is sent as an add event, one who becomes hidd
   ]);
 });
 
-t.test(
-  "[spec 4.20] a deactivation hides a user seen in channels only, but not one seen in conversations",
-  async (t) => {
-    const [leaving, corresponding] = [await personOf(server, "leaving"), await personOf(server, "corresponding")];
-    const principals = [leaving.userId, corresponding.userId];
-    await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "room" }], principals });
-    await corresponding.post("/messages", { type: "direct", to: [guest.userId], content: "hello" });
-    const follower = await Follower.of(guest, { event_types: ["realm_user", "message"] });
-    for (const id of principals) await owner.delete(`/users/${id}`);
-    await follower.settled();
-    for (const id of principals) await owner.post(`/users/${id}/reactivate`);
-    await follower.settled();
-    t.match(
-      follower.ofType("realm_user").map(({ op, person }) => [op, person.user_id, person.is_active]),
-      [
-        ["remove", leaving.userId, undefined],
-        ["update", corresponding.userId, false],
-        ["add", leaving.userId, true],
-        ["update", leaving.userId, true],
-        ["update", corresponding.userId, true],
-      ],
-    );
-  },
-);
+t.test("[spec 4.20] a deactivation hides a user seen in channels only, not one seen in conversations", async (t) => {
+  const [leaving, corresponding] = [await personOf(server, "leaving"), await personOf(server, "corresponding")];
+  const principals = [leaving.userId, corresponding.userId];
+  await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "room" }], principals });
+  await corresponding.post("/messages", { type: "direct", to: [guest.userId], content: "hello" });
+  const follower = await Follower.of(guest, { event_types: ["realm_user", "message"] });
+  for (const id of principals) await owner.delete(`/users/${id}`);
+  await follower.settled();
+  for (const id of principals) await owner.post(`/users/${id}/reactivate`);
+  await follower.settled();
+  t.match(
+    follower.ofType("realm_user").map(({ op, person }) => [op, person.user_id, person.is_active]),
+    [
+      ["remove", leaving.userId, undefined],
+      ["update", corresponding.userId, false],
+      ["add", leaving.userId, true],
+      ["update", leaving.userId, true],
+      ["update", corresponding.userId, true],
+    ],
+  );
+});
 
 t.test("[behaviour 5.1] a guest can write to users whom they can see", async (t) => {
   const write = async (to: readonly number[]) =>
@@ -176,19 +167,16 @@ t.test("[behaviour 5.1] a guest can write to users whom they can see", async (t)
   for (const id of unknown) t.strictSame(await write([id, peer.userId]), refused, `${id}`);
 });
 
-t.test(
-  "[spec 4.7] with the server's presence limit, a guest gets the presence of users whom they can see",
-  async (t) => {
-    const limited = await startTestServer(t, { environment: { CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE: "true" } });
-    setRealmSettings(limited, { can_access_all_users_group: systemGroup(limited, "role:members") });
-    const visitor = await personOf(limited, "visitor", roles.guest);
-    const [near, far] = [await personOf(limited, "near"), await personOf(limited, "far")];
-    await createChannel(limited.owner, "room", [near, visitor]);
-    for (const client of [near, far]) await client.post("/users/me/presence", { status: "active" });
-    const { body } = await visitor.post("/users/me/presence", { status: "active", slim_presence: true });
-    t.strictSame(Object.keys(body.presences).map(Number), [visitor.userId, near.userId]);
-  },
-);
+t.test("[spec 4.7] with the server's presence limit, a guest gets the presence of users they see", async (t) => {
+  const limited = await startTestServer(t, { environment: { CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE: "true" } });
+  setRealmSettings(limited, { can_access_all_users_group: systemGroup(limited, "role:members") });
+  const visitor = await personOf(limited, "visitor", roles.guest);
+  const [near, far] = [await personOf(limited, "near"), await personOf(limited, "far")];
+  await createChannel(limited.owner, "room", [near, visitor]);
+  for (const client of [near, far]) await client.post("/users/me/presence", { status: "active" });
+  const { body } = await visitor.post("/users/me/presence", { status: "active", slim_presence: true });
+  t.strictSame(Object.keys(body.presences).map(Number), [visitor.userId, near.userId]);
+});
 
 t.test("[E2] a user who becomes a restricted guest, or stops being one, must register again", async (t) => {
   const changing = await personOf(server, "changing");
@@ -202,56 +190,50 @@ t.test("[E2] a user who becomes a restricted guest, or stops being one, must reg
   }
 });
 
-t.test(
-  "[S3] visibility_events_max: a guest to whom more users become visible at once must register again",
-  async (t) => {
-    await createChannel(owner, "hall", []);
-    const ids = await addUsers(server, "hall", limits.visibility_events_max + 1);
-    const join = (principals: readonly number[]) =>
-      owner.post("/users/me/subscriptions", { subscriptions: [{ name: "hall" }], principals });
-    await join(ids.slice(1));
-    const { view } = realmOf(server);
-    const isOver = (id: string) => view.queue(id) === undefined;
-    const visitor = await personOf(server, "visitor", roles.guest);
-    const at = await Follower.of(visitor, { event_types: ["realm_user", "message"] });
-    await join([visitor.userId]);
-    await at.settled();
-    t.equal(at.ofType("realm_user").length, limits.visibility_events_max, "at the bound");
-    t.strictSame(idsOf(at.ofType("realm_user").map(({ person }) => person)), ids.slice(1));
-    await join(ids.slice(0, 1));
-    const late = await personOf(server, "late visitor", roles.guest);
-    const over = await late.register({ event_types: ["realm_user"] });
-    await join([late.userId]);
-    await until(() => isOver(over.queue_id));
-    t.ok(isOver(over.queue_id), "one over");
-    t.notOk(isOver(at.state.queue_id), "the existing subscriber receives one more event");
-  },
-);
+t.test("[S3] visibility_events_max: a guest who sees more users at once must register again", async (t) => {
+  await createChannel(owner, "hall", []);
+  const ids = await addUsers(server, "hall", limits.visibility_events_max + 1);
+  const join = (principals: readonly number[]) =>
+    owner.post("/users/me/subscriptions", { subscriptions: [{ name: "hall" }], principals });
+  await join(ids.slice(1));
+  const { view } = realmOf(server);
+  const isOver = (id: string) => view.queue(id) === undefined;
+  const visitor = await personOf(server, "visitor", roles.guest);
+  const at = await Follower.of(visitor, { event_types: ["realm_user", "message"] });
+  await join([visitor.userId]);
+  await at.settled();
+  t.equal(at.ofType("realm_user").length, limits.visibility_events_max, "at the bound");
+  t.strictSame(idsOf(at.ofType("realm_user").map(({ person }) => person)), ids.slice(1));
+  await join(ids.slice(0, 1));
+  const late = await personOf(server, "late visitor", roles.guest);
+  const over = await late.register({ event_types: ["realm_user"] });
+  await join([late.userId]);
+  await until(() => isOver(over.queue_id));
+  t.ok(isOver(over.queue_id), "one over");
+  t.notOk(isOver(at.state.queue_id), "the existing subscriber receives one more event");
+});
 
-t.test(
-  "[S3] visibility_pairs_max: when very many users meet at once, the remaining guests must register again",
-  async (t) => {
-    const [others, guests] = [800, 125];
-    t.ok(guests * (others + guests) > limits.visibility_pairs_max && others + guests < limits.visibility_events_max);
-    await createChannel(owner, "arena", []);
-    const join = (principals: readonly number[]) =>
-      owner.post("/users/me/subscriptions", { subscriptions: [{ name: "arena" }], principals });
-    await join(await addUsers(server, "arena", others));
-    const [first, last] = [
-      await personOf(server, "first guest", roles.guest),
-      await personOf(server, "last guest", roles.guest),
-    ];
-    const between = await addUsers(server, "arena guest", guests - 2, roles.guest);
-    const queues = [];
-    for (const client of [first, last]) queues.push(await client.register({ event_types: ["realm_user"] }));
-    t.equal((await join([first.userId, ...between, last.userId])).status, 200);
-    const { view } = realmOf(server);
-    t.strictSame(
-      queues.map(({ queue_id: id }) => view.queue(id) === undefined),
-      [false, true],
-    );
-  },
-);
+t.test("[S3] visibility_pairs_max: when very many users meet, the remaining guests register again", async (t) => {
+  const [others, guests] = [800, 125];
+  t.ok(guests * (others + guests) > limits.visibility_pairs_max && others + guests < limits.visibility_events_max);
+  await createChannel(owner, "arena", []);
+  const join = (principals: readonly number[]) =>
+    owner.post("/users/me/subscriptions", { subscriptions: [{ name: "arena" }], principals });
+  await join(await addUsers(server, "arena", others));
+  const [first, last] = [
+    await personOf(server, "first guest", roles.guest),
+    await personOf(server, "last guest", roles.guest),
+  ];
+  const between = await addUsers(server, "arena guest", guests - 2, roles.guest);
+  const queues = [];
+  for (const client of [first, last]) queues.push(await client.register({ event_types: ["realm_user"] }));
+  t.equal((await join([first.userId, ...between, last.userId])).status, 200);
+  const { view } = realmOf(server);
+  t.strictSame(
+    queues.map(({ queue_id: id }) => view.queue(id) === undefined),
+    [false, true],
+  );
+});
 
 t.test("[S3] only the newest direct conversations of a guest are checked", async (t) => {
   const correspondent = await personOf(server, "correspondent", roles.guest);

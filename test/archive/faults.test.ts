@@ -9,27 +9,24 @@ import { SmallDisk } from "../support/small-disk.ts";
 import { generationsOf } from "./archive-support.ts";
 import { complete, contentsOf, moment, post, startArchived, startRestored } from "./archived-server.ts";
 
-t.test(
-  "a server whose archive is missing serves, keeps what the archive lacks over a kill, and completes it when it appears",
-  async (t) => {
-    const [dataDir, archive] = [join(temporaryFolder(t), "data"), join(temporaryFolder(t), "archive")];
-    const first = await startProgram(t, dataDir, { ARCHIVE_DIR: archive });
-    await first.program.complained(/cannot be written: there is no folder/);
-    await post(first.owner, "one");
-    await first.program.end("SIGKILL");
-    const second = await startProgram(t, dataDir, { ARCHIVE_DIR: archive });
-    await second.program.complained(/cannot be written: there is no folder/);
-    await post(second.owner, "two");
-    mkdirSync(archive);
-    await second.program.complained(/is written again/);
-    await complete({ archive, dataDir });
-    await post(second.owner, "three");
-    await complete({ archive, dataDir });
-    t.strictSame(second.program.stderr.match(/cannot be written/g)?.length, 1, "it is said once");
-    const restored = await startRestored(t, archive, "latest");
-    t.strictSame(await contentsOf(restored.owner), ["one", "two", "three"]);
-  },
-);
+t.test("a server without its archive serves, keeps what it lacks over a kill, and completes it later", async (t) => {
+  const [dataDir, archive] = [join(temporaryFolder(t), "data"), join(temporaryFolder(t), "archive")];
+  const first = await startProgram(t, dataDir, { ARCHIVE_DIR: archive });
+  await first.program.complained(/cannot be written: there is no folder/);
+  await post(first.owner, "one");
+  await first.program.end("SIGKILL");
+  const second = await startProgram(t, dataDir, { ARCHIVE_DIR: archive });
+  await second.program.complained(/cannot be written: there is no folder/);
+  await post(second.owner, "two");
+  mkdirSync(archive);
+  await second.program.complained(/is written again/);
+  await complete({ archive, dataDir });
+  await post(second.owner, "three");
+  await complete({ archive, dataDir });
+  t.strictSame(second.program.stderr.match(/cannot be written/g)?.length, 1, "it is said once");
+  const restored = await startRestored(t, archive, "latest");
+  t.strictSame(await contentsOf(restored.owner), ["one", "two", "three"]);
+});
 
 t.test("a full disk of the archive delays no answer, and loses no moment once it has room", async (t) => {
   const disk = SmallDisk.mount(t, 8);

@@ -20,61 +20,58 @@ import {
   startRestored,
 } from "./archived-server.ts";
 
-t.test(
-  "a moment is restored with its messages, edits, deletions, read marks, files and organizations, after the server was killed",
-  async (t) => {
-    const server = await startArchived(t);
-    const { owner, archive, dataDir } = server;
-    const made = await runCli(t, dataDir, "create-realm", "sales", "--email", "ann@example.org", "--site", server.url);
-    t.equal(made.code, 0, made.stderr);
-    const { email, key } = readZuliprc(join(dataDir, "zuliprc.sales"));
-    const annAt = (url: string) => new HostClient(new Client(url, { email, key, userId: 2 }), "sales.example.org");
-    const ann = annAt(server.url);
-    await post(ann, "sales one");
-    await until(() => basesOf(archive).some(({ realms }) => realms.some(({ id }) => id === 2)));
+t.test("a moment is restored with its messages, changes, marks, files and organizations after a kill", async (t) => {
+  const server = await startArchived(t);
+  const { owner, archive, dataDir } = server;
+  const made = await runCli(t, dataDir, "create-realm", "sales", "--email", "ann@example.org", "--site", server.url);
+  t.equal(made.code, 0, made.stderr);
+  const { email, key } = readZuliprc(join(dataDir, "zuliprc.sales"));
+  const annAt = (url: string) => new HostClient(new Client(url, { email, key, userId: 2 }), "sales.example.org");
+  const ann = annAt(server.url);
+  await post(ann, "sales one");
+  await until(() => basesOf(archive).some(({ realms }) => realms.some(({ id }) => id === 2)));
 
-    const file = await uploaded(owner, "the soup of the day");
-    const [kept, edited, deleted] = [
-      await post(owner, `kept ${linkTo(file)}`),
-      await post(owner, "before the edit"),
-      await post(owner, "not deleted yet"),
-    ];
-    t.equal((await owner.post("/messages/flags", { messages: [kept], op: "add", flag: "starred" })).status, 200);
-    const noon = await moment();
-    t.equal((await owner.patch(`/messages/${edited}`, { content: "after the edit" })).status, 200);
-    t.equal((await owner.delete(`/messages/${deleted}`)).status, 200);
-    t.equal((await owner.delete(`/messages/${kept}`)).status, 200);
-    t.equal((await owner.post("/messages/flags", { messages: [edited], op: "add", flag: "starred" })).status, 200);
-    const [attachment] = await attachmentsOf(owner);
-    t.equal((await owner.delete(`/attachments/${attachment.id}`)).status, 200);
-    const laterFile = await uploaded(owner, "later");
-    await post(owner, `later ${linkTo(laterFile)}`);
-    await post(ann, "sales two");
-    await complete(server);
-    await server.program.end("SIGKILL");
+  const file = await uploaded(owner, "the soup of the day");
+  const [kept, edited, deleted] = [
+    await post(owner, `kept ${linkTo(file)}`),
+    await post(owner, "before the edit"),
+    await post(owner, "not deleted yet"),
+  ];
+  t.equal((await owner.post("/messages/flags", { messages: [kept], op: "add", flag: "starred" })).status, 200);
+  const noon = await moment();
+  t.equal((await owner.patch(`/messages/${edited}`, { content: "after the edit" })).status, 200);
+  t.equal((await owner.delete(`/messages/${deleted}`)).status, 200);
+  t.equal((await owner.delete(`/messages/${kept}`)).status, 200);
+  t.equal((await owner.post("/messages/flags", { messages: [edited], op: "add", flag: "starred" })).status, 200);
+  const [attachment] = await attachmentsOf(owner);
+  t.equal((await owner.delete(`/attachments/${attachment.id}`)).status, 200);
+  const laterFile = await uploaded(owner, "later");
+  await post(owner, `later ${linkTo(laterFile)}`);
+  await post(ann, "sales two");
+  await complete(server);
+  await server.program.end("SIGKILL");
 
-    const restored = await startRestored(t, archive, noon);
-    t.strictSame(await contentsOf(restored.owner), [`kept ${linkTo(file)}`, "before the edit", "not deleted yet"]);
-    const starred = await restored.owner.get("/messages", {
-      anchor: "newest",
-      num_before: 10,
-      num_after: 0,
-      narrow: JSON.stringify([{ operator: "is", operand: "starred" }]),
-    });
-    t.strictSame(
-      starred.body.messages.map(({ id }: { id: number }) => id),
-      [kept],
-    );
-    t.equal((await fetchFile(restored.owner, file.url)).bytes.toString(), "the soup of the day");
-    t.equal((await fetchFile(restored.owner, laterFile.url)).status, 404);
-    t.strictSame(await contentsOf(annAt(restored.url)), ["sales one"]);
-    await restored.program.end("SIGTERM");
+  const restored = await startRestored(t, archive, noon);
+  t.strictSame(await contentsOf(restored.owner), [`kept ${linkTo(file)}`, "before the edit", "not deleted yet"]);
+  const starred = await restored.owner.get("/messages", {
+    anchor: "newest",
+    num_before: 10,
+    num_after: 0,
+    narrow: JSON.stringify([{ operator: "is", operand: "starred" }]),
+  });
+  t.strictSame(
+    starred.body.messages.map(({ id }: { id: number }) => id),
+    [kept],
+  );
+  t.equal((await fetchFile(restored.owner, file.url)).bytes.toString(), "the soup of the day");
+  t.equal((await fetchFile(restored.owner, laterFile.url)).status, 404);
+  t.strictSame(await contentsOf(annAt(restored.url)), ["sales one"]);
+  await restored.program.end("SIGTERM");
 
-    const latest = await startRestored(t, archive, "latest");
-    t.strictSame(await contentsOf(latest.owner), ["after the edit", `later ${linkTo(laterFile)}`]);
-    t.strictSame(await contentsOf(annAt(latest.url)), ["sales one", "sales two"]);
-  },
-);
+  const latest = await startRestored(t, archive, "latest");
+  t.strictSame(await contentsOf(latest.owner), ["after the edit", `later ${linkTo(laterFile)}`]);
+  t.strictSame(await contentsOf(annAt(latest.url)), ["sales one", "sales two"]);
+});
 
 t.test("an organization that was erased is in moments before, and in none after", async (t) => {
   const server = await startArchived(t);
@@ -103,30 +100,27 @@ t.test("an organization that was erased is in moments before, and in none after"
   t.notOk(existsSync(join(latest.dataDir, "zuliprc.sales")));
 });
 
-t.test(
-  "a restore while the server runs on the original has what was there, and changes nothing in the archive",
-  async (t) => {
-    const server = await startArchived(t);
-    await post(server.owner, "before");
-    const time = await moment();
-    await post(server.owner, "after");
-    await complete(server);
-    const seconds = String(Date.parse(time) / 1000);
-    for (const [to, contents] of [
-      [seconds, ["before"]],
-      ["latest", ["before", "after"]],
-    ] as const) {
-      const restored = await startRestored(t, server.archive, to);
-      t.strictSame(await contentsOf(restored.owner), contents);
-      await restored.program.end("SIGKILL");
-    }
-    await post(server.owner, "it goes on");
-    await complete(server);
-    t.equal((await server.program.end("SIGTERM")).code, 0);
-    const latest = await startRestored(t, server.archive, "latest");
-    t.strictSame(await contentsOf(latest.owner), ["before", "after", "it goes on"]);
-  },
-);
+t.test("a restore while the server runs on the original has all, and changes nothing in the archive", async (t) => {
+  const server = await startArchived(t);
+  await post(server.owner, "before");
+  const time = await moment();
+  await post(server.owner, "after");
+  await complete(server);
+  const seconds = String(Date.parse(time) / 1000);
+  for (const [to, contents] of [
+    [seconds, ["before"]],
+    ["latest", ["before", "after"]],
+  ] as const) {
+    const restored = await startRestored(t, server.archive, to);
+    t.strictSame(await contentsOf(restored.owner), contents);
+    await restored.program.end("SIGKILL");
+  }
+  await post(server.owner, "it goes on");
+  await complete(server);
+  t.equal((await server.program.end("SIGTERM")).code, 0);
+  const latest = await startRestored(t, server.archive, "latest");
+  t.strictSame(await contentsOf(latest.owner), ["before", "after", "it goes on"]);
+});
 
 /** The exit code for a malformed argument. */
 const wrongUse = 64;

@@ -12,38 +12,35 @@ import { openWorkspace, PROJECT_ROOT } from "../../bench/lib/workspace.ts";
 const workspace = openWorkspace();
 t.teardown(() => workspace.remove());
 
-t.test(
-  "the command measures a running server with --url and --zuliprc, without a progress bar off a terminal",
-  async (t) => {
-    const server = await startServer(workspace);
-    t.teardown(() => server.stop());
-    const folder = t.testdir({
-      zuliprc: `[api]\nemail=${server.credentials.email}\nkey=${server.credentials.key}\nsite=http://127.0.0.1\n`,
-    });
-    const json = join(folder, "result.json");
-    const html = join(folder, "result.html");
-    const bench = new Child({
-      arguments: [
-        ...["--import=tsx", "bench/main.ts", "idle", "--size", "tiny", "--connections", "4", "--runs", "2"],
-        ...["--url", `http://127.0.0.1:${server.address.port}`, "--zuliprc", join(folder, "zuliprc")],
-        ...["--pid", String(server.watch?.pid), "--json", json, "--html", html],
-      ],
-      folder: PROJECT_ROOT,
-      channel: false,
-      environment: {},
-    });
-    t.same(await bench.exited, { code: 0, signal: null, killed: false }, bench.output);
-    t.match(bench.output, /^.*npm run bench -- idle --size tiny/);
-    t.notOk(bench.output.includes("\u001b["), "no progress bar without a terminal");
-    const report = JSON.parse(readFileSync(json, "utf8")) as Report;
-    const [result] = report.scenarios;
-    t.match(result, { scenario: "idle", settings: { connections: 4, runs: 2 } });
-    for (const key of ["sockets_opened_per_s", "pss_all_mb"]) {
-      t.ok((result?.measures.find((measure) => measure.key === key)?.ours?.median ?? 0) > 0, key);
-    }
-    t.match(readFileSync(html, "utf8"), /<svg/);
-  },
-);
+t.test("the command measures a running server with --url and --zuliprc, without progress off a terminal", async (t) => {
+  const server = await startServer(workspace);
+  t.teardown(() => server.stop());
+  const folder = t.testdir({
+    zuliprc: `[api]\nemail=${server.credentials.email}\nkey=${server.credentials.key}\nsite=http://127.0.0.1\n`,
+  });
+  const json = join(folder, "result.json");
+  const html = join(folder, "result.html");
+  const bench = new Child({
+    arguments: [
+      ...["--import=tsx", "bench/main.ts", "idle", "--size", "tiny", "--connections", "4", "--runs", "2"],
+      ...["--url", `http://127.0.0.1:${server.address.port}`, "--zuliprc", join(folder, "zuliprc")],
+      ...["--pid", String(server.watch?.pid), "--json", json, "--html", html],
+    ],
+    folder: PROJECT_ROOT,
+    channel: false,
+    environment: {},
+  });
+  t.same(await bench.exited, { code: 0, signal: null, killed: false }, bench.output);
+  t.match(bench.output, /^.*npm run bench -- idle --size tiny/);
+  t.notOk(bench.output.includes("\u001b["), "no progress bar without a terminal");
+  const report = JSON.parse(readFileSync(json, "utf8")) as Report;
+  const [result] = report.scenarios;
+  t.match(result, { scenario: "idle", settings: { connections: 4, runs: 2 } });
+  for (const key of ["sockets_opened_per_s", "pss_all_mb"]) {
+    t.ok((result?.measures.find((measure) => measure.key === key)?.ours?.median ?? 0) > 0, key);
+  }
+  t.match(readFileSync(html, "utf8"), /<svg/);
+});
 
 t.test("a wrong command line exits with 2 and one line that gives the reason", async (t) => {
   const cases: readonly (readonly [RegExp, readonly string[]])[] = [

@@ -97,19 +97,16 @@ const report: Report = {
   ],
 };
 
-t.test(
-  "a spread is the median with the smallest and the largest value; values that were not measured are skipped",
-  async (t) => {
-    t.equal(medianOf([3, 1, 2]), 2);
-    t.equal(medianOf([4, 1, 2, 3]), 2.5);
-    t.same(spreadOf([5, null, 1]), { median: 3, min: 1, max: 5, runs: [5, 1] });
-    t.equal(spreadOf([null, Number.NaN]), null);
-    const ratio = ratioOf(spreadOf([10, 20]), spreadOf([40, 40]));
-    t.match(ratio, { median: 0.375, min: 0.25, max: 0.5 });
-    t.equal(ratioOf(spreadOf([1]), null), null);
-    t.equal(ratioOf(spreadOf([-1]), spreadOf([-2])), null, "memory that shrank has no ratio");
-  },
-);
+t.test("a spread is the median with the smallest and the largest value; unmeasured ones are skipped", async (t) => {
+  t.equal(medianOf([3, 1, 2]), 2);
+  t.equal(medianOf([4, 1, 2, 3]), 2.5);
+  t.same(spreadOf([5, null, 1]), { median: 3, min: 1, max: 5, runs: [5, 1] });
+  t.equal(spreadOf([null, Number.NaN]), null);
+  const ratio = ratioOf(spreadOf([10, 20]), spreadOf([40, 40]));
+  t.match(ratio, { median: 0.375, min: 0.25, max: 0.5 });
+  t.equal(ratioOf(spreadOf([1]), null), null);
+  t.equal(ratioOf(spreadOf([-1]), spreadOf([-2])), null, "memory that shrank has no ratio");
+});
 
 t.test("a percentile needs enough samples, and only arrivals due inside the window count", async (t) => {
   const recorder = new Recorder(1_000);

@@ -33,95 +33,92 @@ else {
     return (body as { messages: { content: string }[] }).messages.map(({ content }) => content);
   };
 
-  t.test(
-    "a node that starts empty restores the newest snapshot that is whole, then the rest of the stream",
-    async (t) => {
-      const cluster = await NatsCluster.start(t);
-      const a = { name: "a", dataDir: temporaryFolder(t) };
-      const first = startNode(t, cluster, a);
-      const owner = await clientAt(await urlOf(first), a.dataDir);
-      await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "kitchen" }] });
-      const nats = await cluster.connect(t);
-      const streams = await openStreams(nats, { streams: 2 });
-      const log = new RealmLog(nats, streams, 1);
-      const snapshots = new Snapshots(nats);
-      const snapshot = async () => {
-        const { code, stdout, stderr } = await runCluster(t, cluster, ["colloquy.mjs", "cluster", "snapshot"], {
-          DATA_DIR: a.dataDir,
-          CLUSTER_NODE: "a",
-        });
-        t.strictSame([code, stderr], [0, ""]);
-        return stdout;
-      };
-      const postAndSnapshot = async (content: string) => {
-        await post(owner, content);
-        await untilStored(log, a.dataDir);
-        t.match(await snapshot(), /organization 1: snapshot of turn \d+, \d+ bytes, verified/);
-      };
-      const beginning = (await log.next(1))?.sequence;
-      await postAndSnapshot("one");
-      t.equal((await log.next(1))?.sequence, beginning, "the first snapshot makes the stream forget nothing");
-      await postAndSnapshot("two");
-      const { snapshots: listed } = await snapshots.of(1);
-      t.equal(listed.length, limits.cluster_snapshots_kept);
-      const [newer, older] = listed as [Snapshot, Snapshot];
-      t.equal((await log.next(1))?.sequence, older.sequence, "what both snapshots have is gone");
-      t.match(await snapshot(), /the newest snapshot has everything/);
-      await postAndSnapshot("three");
-      const now = (await snapshots.of(1)).snapshots as [Snapshot, Snapshot];
-      t.strictSame(now[1], newer, "the newest two are kept");
-      const objects = await ObjectBucket.open(nats, "stores");
-      t.equal(await objects.find(older.object), null, "the one before them is removed");
-      t.strictSame(
-        readdirSync(a.dataDir).filter((name) => name.startsWith("copy-")),
-        [],
-        "no copy is left",
-      );
-      await post(owner, "four");
+  t.test("a node that starts empty restores the newest whole snapshot, then the rest of the stream", async (t) => {
+    const cluster = await NatsCluster.start(t);
+    const a = { name: "a", dataDir: temporaryFolder(t) };
+    const first = startNode(t, cluster, a);
+    const owner = await clientAt(await urlOf(first), a.dataDir);
+    await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "kitchen" }] });
+    const nats = await cluster.connect(t);
+    const streams = await openStreams(nats, { streams: 2 });
+    const log = new RealmLog(nats, streams, 1);
+    const snapshots = new Snapshots(nats);
+    const snapshot = async () => {
+      const { code, stdout, stderr } = await runCluster(t, cluster, ["colloquy.mjs", "cluster", "snapshot"], {
+        DATA_DIR: a.dataDir,
+        CLUSTER_NODE: "a",
+      });
+      t.strictSame([code, stderr], [0, ""]);
+      return stdout;
+    };
+    const postAndSnapshot = async (content: string) => {
+      await post(owner, content);
       await untilStored(log, a.dataDir);
-      await t.rejects(damagingMaker(nats, a.dataDir, temporaryFolder(t)).make(log), { name: "ObjectDamaged" });
-      t.strictSame((await snapshots.of(1)).snapshots, now, "what is damaged on its way is not listed");
-      t.equal((await log.next(1))?.sequence, newer.sequence, "and the stream forgets nothing for it");
+      t.match(await snapshot(), /organization 1: snapshot of turn \d+, \d+ bytes, verified/);
+    };
+    const beginning = (await log.next(1))?.sequence;
+    await postAndSnapshot("one");
+    t.equal((await log.next(1))?.sequence, beginning, "the first snapshot makes the stream forget nothing");
+    await postAndSnapshot("two");
+    const { snapshots: listed } = await snapshots.of(1);
+    t.equal(listed.length, limits.cluster_snapshots_kept);
+    const [newer, older] = listed as [Snapshot, Snapshot];
+    t.equal((await log.next(1))?.sequence, older.sequence, "what both snapshots have is gone");
+    t.match(await snapshot(), /the newest snapshot has everything/);
+    await postAndSnapshot("three");
+    const now = (await snapshots.of(1)).snapshots as [Snapshot, Snapshot];
+    t.strictSame(now[1], newer, "the newest two are kept");
+    const objects = await ObjectBucket.open(nats, "stores");
+    t.equal(await objects.find(older.object), null, "the one before them is removed");
+    t.strictSame(
+      readdirSync(a.dataDir).filter((name) => name.startsWith("copy-")),
+      [],
+      "no copy is left",
+    );
+    await post(owner, "four");
+    await untilStored(log, a.dataDir);
+    await t.rejects(damagingMaker(nats, a.dataDir, temporaryFolder(t)).make(log), { name: "ObjectDamaged" });
+    t.strictSame((await snapshots.of(1)).snapshots, now, "what is damaged on its way is not listed");
+    t.equal((await log.next(1))?.sequence, newer.sequence, "and the stream forgets nothing for it");
 
-      // A byte of the newest one rots.
-      await damage(nats, now[0].object);
-      const b = { name: "b", dataDir: temporaryFolder(t) };
-      const second = startNode(t, cluster, b);
-      await second.complained(/snapshot of organization 1 at turn \d+ cannot be used: .*An older one is tried/);
-      await urlOf(second);
-      await first.end("SIGKILL");
-      const there = await clientAt(await urlOf(second), a.dataDir);
-      t.strictSame(
-        await contentsAt(there),
-        ["one", "two", "three", "four"].map((text) => `<p>${text}</p>`),
-      );
+    // A byte of the newest one rots.
+    await damage(nats, now[0].object);
+    const b = { name: "b", dataDir: temporaryFolder(t) };
+    const second = startNode(t, cluster, b);
+    await second.complained(/snapshot of organization 1 at turn \d+ cannot be used: .*An older one is tried/);
+    await urlOf(second);
+    await first.end("SIGKILL");
+    const there = await clientAt(await urlOf(second), a.dataDir);
+    t.strictSame(
+      await contentsAt(there),
+      ["one", "two", "three", "four"].map((text) => `<p>${text}</p>`),
+    );
 
-      // A node whose store is older than the stream: the snapshot takes its place.
-      await post(there, "five");
-      for (const content of ["six", "seven"]) {
-        await untilStored(log, b.dataDir);
-        const made = await runCluster(t, cluster, ["colloquy.mjs", "cluster", "snapshot", "--json"], {
-          DATA_DIR: b.dataDir,
-        });
-        t.match(JSON.parse(made.stdout), { snapshots: [{ organization: 1, made: { turn: Number } }], problems: [] });
-        await post(there, content);
-      }
-      const again = startNode(t, cluster, a);
-      await again.complained(/The store of organization 1 is too old: the newest snapshot takes its place/);
-      await urlOf(again);
-      await second.end("SIGTERM");
-      const back = await clientAt(await urlOf(again), a.dataDir);
-      t.equal((await contentsAt(back)).at(-1), "<p>seven</p>");
-      t.equal((await again.end("SIGTERM")).code, 0);
+    // A node whose store is older than the stream: the snapshot takes its place.
+    await post(there, "five");
+    for (const content of ["six", "seven"]) {
+      await untilStored(log, b.dataDir);
+      const made = await runCluster(t, cluster, ["colloquy.mjs", "cluster", "snapshot", "--json"], {
+        DATA_DIR: b.dataDir,
+      });
+      t.match(JSON.parse(made.stdout), { snapshots: [{ organization: 1, made: { turn: Number } }], problems: [] });
+      await post(there, content);
+    }
+    const again = startNode(t, cluster, a);
+    await again.complained(/The store of organization 1 is too old: the newest snapshot takes its place/);
+    await urlOf(again);
+    await second.end("SIGTERM");
+    const back = await clientAt(await urlOf(again), a.dataDir);
+    t.equal((await contentsAt(back)).at(-1), "<p>seven</p>");
+    t.equal((await again.end("SIGTERM")).code, 0);
 
-      const gone = await snapshots.of(1);
-      for (const { object } of gone.snapshots) await damage(nats, object);
-      const refused = await startNode(t, cluster, { name: "c", dataDir: temporaryFolder(t) }).exited;
-      t.match(refused, { code: 78, stderr: /No snapshot of organization 1 can be used/ });
+    const gone = await snapshots.of(1);
+    for (const { object } of gone.snapshots) await damage(nats, object);
+    const refused = await startNode(t, cluster, { name: "c", dataDir: temporaryFolder(t) }).exited;
+    t.match(refused, { code: 78, stderr: /No snapshot of organization 1 can be used/ });
 
-      await provePurgesFirstIsFound(t, nats, a.dataDir);
-    },
-  );
+    await provePurgesFirstIsFound(t, nats, a.dataDir);
+  });
 
   t.test("an object is sent and read in chunks, and damage is found at the latest at its end", async (t) => {
     const cluster = await NatsCluster.start(t);

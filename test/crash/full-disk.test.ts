@@ -88,82 +88,76 @@ async function fillBeside(disk: SmallDisk, owner: Client, leaveBytes = 0): Promi
   await untilSeen(owner);
 }
 
-t.test(
-  "[M5] writes are rejected while the disk is full, reads go on, and writes work again without a restart when space returns",
-  async (t) => {
-    const disk = diskFor(t, 96);
-    if (disk === null) return;
-    const { program, owner } = await startProgram(t, disk.dataDir, watched);
-    t.equal((await post(owner, "before")).status, 200);
-    for (const leaveBytes of [4 * mebibyte, 0]) {
-      await fillBeside(disk, owner, leaveBytes);
-      t.match(await post(owner, "refused"), refused);
-      t.match(await owner.post("/register"), refused);
-      t.equal((await owner.get("/users/me")).status, 200);
-      t.equal((await owner.post("/typing", { type: "channel", op: "start", stream_id: 1, topic: "t" })).status, 200);
-      t.strictSame([kept(disk, "ballast"), kept(disk, "reserve")], [false, true], "the reserve is for a start only");
-      t.strictSame((await everything(owner)).map(({ content }) => content).includes("refused"), false);
-      disk.giveRoom();
-      await untilSeen(owner);
-      t.equal((await post(owner, `with ${leaveBytes} bytes of space`)).status, 200);
-    }
-    t.equal((await everything(owner)).length, 3);
-    t.equal((await program.end("SIGTERM")).code, 0);
-  },
-);
-
-t.test(
-  "[M5] if the disk is filled in a race, no client gets a false 200, the process exits, and the next start serves reads and logs the cause",
-  async (t) => {
-    const disk = diskFor(t, 64);
-    if (disk === null) return;
-    // This server does not check the free space, so it always loses the race.
-    const { program, owner } = await startProgram(t, disk.dataDir, { STORE_FREE_BYTES_MIN: "0" });
-    const acknowledged: string[] = [];
-    const wrong: number[] = [];
-    const lanes = Array.from({ length: 16 }, async (_, lane) => {
-      for (let count = 0; ; count++) {
-        const content = `l${lane}-${count} ${"x".repeat(5000)}`;
-        const work = post(owner, content).then(({ status }) => {
-          if (status === 200) acknowledged.push(content);
-          else wrong.push(status);
-        });
-        if (acknowledged.length === 200) disk.fill();
-        if (!(await unlessKilled(work))) return;
-        if (acknowledged.length > 200) disk.fill();
-      }
-    });
-    await Promise.all(lanes);
-    t.equal((await program.exited).signal, "SIGKILL", "it ended itself");
-    t.strictSame(wrong, [], "every response was true");
-
-    disk.fill();
-    t.ok(disk.freeBytes < 64 * 1024, `${disk.freeBytes} bytes free`);
-    for (const start of ["the first start", "one more"]) {
-      const again = await startProgram(t, disk.dataDir, watched);
-      t.notOk(kept(disk, "reserve"), "given back");
-      t.match(again.program.stdout, /changes are rejected until there is more space/, `${start} says so`);
-      const stored = new Set((await everything(again.owner)).map(({ content }) => content));
-      t.strictSame(
-        acknowledged.filter((content) => !stored.has(content)),
-        [],
-        `${start}: all ${acknowledged.length} acknowledged messages exist`,
-      );
-      t.match(await post(again.owner, "refused"), refused);
-      await again.program.end("SIGKILL");
-      // As after an orderly stop, so that the next start finds no file that it could overwrite.
-      rmSync(join(disk.dataDir, "server.pid"));
-      disk.fill();
-    }
+t.test("[M5] while the disk is full only reads work, and writes again when space returns", async (t) => {
+  const disk = diskFor(t, 96);
+  if (disk === null) return;
+  const { program, owner } = await startProgram(t, disk.dataDir, watched);
+  t.equal((await post(owner, "before")).status, 200);
+  for (const leaveBytes of [4 * mebibyte, 0]) {
+    await fillBeside(disk, owner, leaveBytes);
+    t.match(await post(owner, "refused"), refused);
+    t.match(await owner.post("/register"), refused);
+    t.equal((await owner.get("/users/me")).status, 200);
+    t.equal((await owner.post("/typing", { type: "channel", op: "start", stream_id: 1, topic: "t" })).status, 200);
+    t.strictSame([kept(disk, "ballast"), kept(disk, "reserve")], [false, true], "the reserve is for a start only");
+    t.strictSame((await everything(owner)).map(({ content }) => content).includes("refused"), false);
     disk.giveRoom();
-    const last = await startProgram(t, disk.dataDir, watched);
-    t.equal((await post(last.owner, "on")).status, 200);
-    t.equal((await last.program.end("SIGTERM")).code, 0);
-    const environment = openEnvironment(join(disk.dataDir, "realms", "1"));
-    t.teardown(() => environment.close());
-    t.strictSame(auditRealm(environment), []);
-  },
-);
+    await untilSeen(owner);
+    t.equal((await post(owner, `with ${leaveBytes} bytes of space`)).status, 200);
+  }
+  t.equal((await everything(owner)).length, 3);
+  t.equal((await program.end("SIGTERM")).code, 0);
+});
+
+t.test("[M5] a disk filled in a race gives no false 200 but an exit, and a start that serves reads", async (t) => {
+  const disk = diskFor(t, 64);
+  if (disk === null) return;
+  // This server does not check the free space, so it always loses the race.
+  const { program, owner } = await startProgram(t, disk.dataDir, { STORE_FREE_BYTES_MIN: "0" });
+  const acknowledged: string[] = [];
+  const wrong: number[] = [];
+  const lanes = Array.from({ length: 16 }, async (_, lane) => {
+    for (let count = 0; ; count++) {
+      const content = `l${lane}-${count} ${"x".repeat(5000)}`;
+      const work = post(owner, content).then(({ status }) => {
+        if (status === 200) acknowledged.push(content);
+        else wrong.push(status);
+      });
+      if (acknowledged.length === 200) disk.fill();
+      if (!(await unlessKilled(work))) return;
+      if (acknowledged.length > 200) disk.fill();
+    }
+  });
+  await Promise.all(lanes);
+  t.equal((await program.exited).signal, "SIGKILL", "it ended itself");
+  t.strictSame(wrong, [], "every response was true");
+
+  disk.fill();
+  t.ok(disk.freeBytes < 64 * 1024, `${disk.freeBytes} bytes free`);
+  for (const start of ["the first start", "one more"]) {
+    const again = await startProgram(t, disk.dataDir, watched);
+    t.notOk(kept(disk, "reserve"), "given back");
+    t.match(again.program.stdout, /changes are rejected until there is more space/, `${start} says so`);
+    const stored = new Set((await everything(again.owner)).map(({ content }) => content));
+    t.strictSame(
+      acknowledged.filter((content) => !stored.has(content)),
+      [],
+      `${start}: all ${acknowledged.length} acknowledged messages exist`,
+    );
+    t.match(await post(again.owner, "refused"), refused);
+    await again.program.end("SIGKILL");
+    // As after an orderly stop, so that the next start finds no file that it could overwrite.
+    rmSync(join(disk.dataDir, "server.pid"));
+    disk.fill();
+  }
+  disk.giveRoom();
+  const last = await startProgram(t, disk.dataDir, watched);
+  t.equal((await post(last.owner, "on")).status, 200);
+  t.equal((await last.program.end("SIGTERM")).code, 0);
+  const environment = openEnvironment(join(disk.dataDir, "realms", "1"));
+  t.teardown(() => environment.close());
+  t.strictSame(auditRealm(environment), []);
+});
 
 t.test("a backup from a full disk to another disk is complete", async (t) => {
   const disk = diskFor(t, 96);

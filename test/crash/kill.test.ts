@@ -74,65 +74,62 @@ class BackgroundActivity {
   }
 }
 
-t.test(
-  "[M1, M2, M3, M8, S1] every acknowledged message exists once after kill -9 amid 96 concurrent posts",
-  async (t) => {
-    const seed = seedOf(t);
-    const dataDir = temporaryFolder(t);
-    const first = new Organization(dataDir, { id: 1, lanes: 64, label: "" });
-    const organizations = [first, ...others.map((plan) => new Organization(dataDir, plan))];
-    const run = () => startProgram(t, dataDir, privateAllowed.environment);
-    const attach = (running: ServerProgram): ServerProgram => {
-      for (const organization of organizations) organization.moveTo(running);
-      return { ...running, owner: first.owner };
-    };
-    const founded = await run();
-    const [hook, newUser] = await Promise.all([
-      Hook.start(t, founded),
-      NewUser.join(founded, dataDir),
-      createOthers(t, dataDir),
-    ]);
-    const background = new BackgroundActivity(hook, newUser);
-    let server = attach(founded);
-    for (const organization of organizations) await organization.register();
-    const { schedule } = background;
+t.test("[M1, M2, M3, M8, S1] each acknowledged message is there once after kill -9 amid 96 posts", async (t) => {
+  const seed = seedOf(t);
+  const dataDir = temporaryFolder(t);
+  const first = new Organization(dataDir, { id: 1, lanes: 64, label: "" });
+  const organizations = [first, ...others.map((plan) => new Organization(dataDir, plan))];
+  const run = () => startProgram(t, dataDir, privateAllowed.environment);
+  const attach = (running: ServerProgram): ServerProgram => {
+    for (const organization of organizations) organization.moveTo(running);
+    return { ...running, owner: first.owner };
+  };
+  const founded = await run();
+  const [hook, newUser] = await Promise.all([
+    Hook.start(t, founded),
+    NewUser.join(founded, dataDir),
+    createOthers(t, dataDir),
+  ]);
+  const background = new BackgroundActivity(hook, newUser);
+  let server = attach(founded);
+  for (const organization of organizations) await organization.register();
+  const { schedule } = background;
 
-    for (const [number, planned] of fc.sample(kill, { numRuns: kills, seed }).entries()) {
-      const { posts, deletion } = await background.untilKilled({ t, number, planned, organizations }, server);
-      server = attach(await run());
-      await Promise.all(organizations.map((organization, index) => organization.settle(t, posts[index] ?? [])));
-      await schedule.settle(server.owner);
-      if (deletion !== null && (await deletion.settle(t, server)) > 0) background.parked++;
-    }
+  for (const [number, planned] of fc.sample(kill, { numRuns: kills, seed }).entries()) {
+    const { posts, deletion } = await background.untilKilled({ t, number, planned, organizations }, server);
+    server = attach(await run());
+    await Promise.all(organizations.map((organization, index) => organization.settle(t, posts[index] ?? [])));
+    await schedule.settle(server.owner);
+    if (deletion !== null && (await deletion.settle(t, server)) > 0) background.parked++;
+  }
 
-    await schedule.over(server);
-    const [stored = []] = await Promise.all(
-      organizations.map((organization) => organization.end(t, organization === first ? schedule.contents : [])),
-    );
-    await hook.carried(stored.map(({ content }) => content).filter((content) => content.endsWith("**")));
-    t.strictSame(new Set(await newUser.mails()), new Set([1]), `${newUser.programs.length} mails`);
+  await schedule.over(server);
+  const [stored = []] = await Promise.all(
+    organizations.map((organization) => organization.end(t, organization === first ? schedule.contents : [])),
+  );
+  await hook.carried(stored.map(({ content }) => content).filter((content) => content.endsWith("**")));
+  t.strictSame(new Set(await newUser.mails()), new Set([1]), `${newUser.programs.length} mails`);
 
-    // What was called before the last kill and not marked is sent again, and may still be under way.
-    const pending = async (): Promise<number> => {
-      const { emails, webhooks } = (await server.owner.get("/realm/statistics")).body.waiting_deliveries;
-      return emails + webhooks;
-    };
-    while ((await pending()) > 0);
-    t.equal((await server.program.end("SIGTERM")).code, 0);
-    const checked = await runCli(t, dataDir, "check");
-    t.strictSame([checked.code, checked.stdout], [0, "no problems\n"]);
-    for (const organization of organizations) await organization.audit(t);
-    const environment = openEnvironment(first.folder);
-    t.teardown(() => environment.close());
-    t.strictSame(
-      [environment.count("webhookDeliveries"), environment.count("mails")],
-      [0, 0],
-      "[M3] delivered webhooks are marked",
-    );
-    const parked = `${background.parked} deletions parked`;
-    const sums = organizations.map(
-      ({ name, acknowledged, saved }) => `${name}: ${acknowledged} acknowledged, ${saved} on disk unacknowledged`,
-    );
-    t.comment(`${kills} kills, ${sums.join("; ")}; ${parked}, ${hook.calls} hooks`);
-  },
-);
+  // What was called before the last kill and not marked is sent again, and may still be under way.
+  const pending = async (): Promise<number> => {
+    const { emails, webhooks } = (await server.owner.get("/realm/statistics")).body.waiting_deliveries;
+    return emails + webhooks;
+  };
+  while ((await pending()) > 0);
+  t.equal((await server.program.end("SIGTERM")).code, 0);
+  const checked = await runCli(t, dataDir, "check");
+  t.strictSame([checked.code, checked.stdout], [0, "no problems\n"]);
+  for (const organization of organizations) await organization.audit(t);
+  const environment = openEnvironment(first.folder);
+  t.teardown(() => environment.close());
+  t.strictSame(
+    [environment.count("webhookDeliveries"), environment.count("mails")],
+    [0, 0],
+    "[M3] delivered webhooks are marked",
+  );
+  const parked = `${background.parked} deletions parked`;
+  const sums = organizations.map(
+    ({ name, acknowledged, saved }) => `${name}: ${acknowledged} acknowledged, ${saved} on disk unacknowledged`,
+  );
+  t.comment(`${kills} kills, ${sums.join("; ")}; ${parked}, ${hook.calls} hooks`);
+});

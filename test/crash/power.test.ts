@@ -19,48 +19,45 @@ const further_cuts_max = 50;
 const control_cuts_max = 100;
 const control_days_max = 4;
 
-t.test(
-  "[M1, M2, E1] everything acknowledged or announced exists after a power cut, and nothing is partial",
-  async (t) => {
-    const reason = tracingObstacle();
-    if (reason !== null) {
-      t.pass(`not recorded: ${reason}`, { skip: reason });
-      return;
-    }
-    const seed = seedOf(t);
-    const power = new PowerCuts(t, seed);
-    const program = brokenCheckout(t, [smallSegments]);
-    const results: CutResult[] = [];
-    const sum = (of: (result: CutResult) => number) => results.reduce((total, result) => total + of(result), 0);
-    const duringWrites = () => sum(({ pending }) => Math.min(1, pending));
-    const acknowledged = () => sum((result) => result.acknowledged);
-    const provesMuch = () => duringWrites() > cuts / 4 && acknowledged() > cuts * 10;
-    // Chance may place a few cuts where nothing is at stake: then more are made.
-    const isOver = () => results.length >= cuts && (provesMuch() || results.length >= cuts + further_cuts_max);
-    for (let day = 0; !isOver(); day++) {
-      const recorded = await recordDay(t, seed + day, program);
-      const { operations } = recorded.day;
-      const placed = operations.filter(({ key }) => recorded.timeline.answered.has(key));
-      t.equal(placed.length, operations.length, `day ${day}: ${operations.length} responses, each found in the trace`);
-      const { filled, reused } = countSegments(recorded.recording);
-      t.ok(filled > 4, `${filled} segments were filled, ${reused} of them in a file that was used before`);
-      for (const last = results.length + cutsPerDay; results.length < last && !isOver(); ) {
-        const result = await power.cut(recorded);
-        results.push(result);
-        const { lost, damaged, cut, part, image } = result;
-        if (lost.length + damaged.length > 0) {
-          t.fail(`day ${day}, cut after line ${cut.line} (${part}), ${cut.outcome}: see ${image}`, { lost, damaged });
-        }
+t.test("[M1, M2, E1] everything acknowledged or announced exists after a power cut, nothing in part", async (t) => {
+  const reason = tracingObstacle();
+  if (reason !== null) {
+    t.pass(`not recorded: ${reason}`, { skip: reason });
+    return;
+  }
+  const seed = seedOf(t);
+  const power = new PowerCuts(t, seed);
+  const program = brokenCheckout(t, [smallSegments]);
+  const results: CutResult[] = [];
+  const sum = (of: (result: CutResult) => number) => results.reduce((total, result) => total + of(result), 0);
+  const duringWrites = () => sum(({ pending }) => Math.min(1, pending));
+  const acknowledged = () => sum((result) => result.acknowledged);
+  const provesMuch = () => duringWrites() > cuts / 4 && acknowledged() > cuts * 10;
+  // Chance may place a few cuts where nothing is at stake: then more are made.
+  const isOver = () => results.length >= cuts && (provesMuch() || results.length >= cuts + further_cuts_max);
+  for (let day = 0; !isOver(); day++) {
+    const recorded = await recordDay(t, seed + day, program);
+    const { operations } = recorded.day;
+    const placed = operations.filter(({ key }) => recorded.timeline.answered.has(key));
+    t.equal(placed.length, operations.length, `day ${day}: ${operations.length} responses, each found in the trace`);
+    const { filled, reused } = countSegments(recorded.recording);
+    t.ok(filled > 4, `${filled} segments were filled, ${reused} of them in a file that was used before`);
+    for (const last = results.length + cutsPerDay; results.length < last && !isOver(); ) {
+      const result = await power.cut(recorded);
+      results.push(result);
+      const { lost, damaged, cut, part, image } = result;
+      if (lost.length + damaged.length > 0) {
+        t.fail(`day ${day}, cut after line ${cut.line} (${part}), ${cut.outcome}: see ${image}`, { lost, damaged });
       }
     }
-    const inRecovery = results.filter(({ part }) => part === "recovery").length;
-    t.comment(
-      `${results.length} cuts, ${inRecovery} of them in a recovery, ${sum(({ pending }) => pending)} writes unflushed`,
-    );
-    t.ok(duringWrites() > cuts / 4, "some cuts fell during writes");
-    t.ok(acknowledged() > cuts * 10, "and much was acknowledged before");
-  },
-);
+  }
+  const inRecovery = results.filter(({ part }) => part === "recovery").length;
+  t.comment(
+    `${results.length} cuts, ${inRecovery} of them in a recovery, ${sum(({ pending }) => pending)} writes unflushed`,
+  );
+  t.ok(duringWrites() > cuts / 4, "some cuts fell during writes");
+  t.ok(acknowledged() > cuts * 10, "and much was acknowledged before");
+});
 
 /** The faults that power cuts must find in a deliberately broken server. */
 const controls: Readonly<Record<string, { breakage: Breakage; finds: RegExp; part?: Part }>> = {

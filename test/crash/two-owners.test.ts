@@ -45,47 +45,43 @@ t.test("a second server in another container is rejected, whatever its process i
   t.ok((await next.owner.say("general", "still", "here again")) > 0, "a lock is released when its process dies");
 });
 
-t.test(
-  "[M1] without an operating system lock, the older of two servers exits at its next write, and nothing is lost",
-  async (t) => {
-    if (areContainersMissing(t)) return;
-    const cwd = withoutSystemLock(t);
-    const dataDir = join(temporaryFolder(t), "data");
-    const older = await startContained(t, dataDir, { cwd });
-    const acknowledged: string[] = [];
-    let asked = 0;
-    const postTo = async (owner: Client, who: string) => {
-      for (let count = 0; count < 40; count++) {
-        const content = `${who} ${++asked}`;
-        const sent = await owner
-          .post("/messages", { type: "channel", to: "general", topic: who, content })
-          .catch(() => null);
-        if (sent?.status !== 200) return;
-        acknowledged.push(content);
-      }
-    };
-    await postTo(older.owner, "alone");
-    // It continues until the newer server has taken the organization over.
-    const working = Array.from({ length: 8 }, async (_, lane) => {
-      while ((await older.owner.get("/users/me").catch(() => null)) !== null)
-        await postTo(older.owner, `older ${lane}`);
-    });
-    const newer = await startContained(t, dataDir, { cwd, isFirst: false });
-    await Promise.all(working);
-    const { code, stderr } = await older.program.exited;
-    t.equal(code, unavailable);
-    t.match(stderr, /"msg":"Another process took over [^"]+This one stops: [^"]+"/);
-    await postTo(newer.owner, "newer");
-    const stored = (await everything(newer.owner)).map(({ content }) => content);
-    t.ok(acknowledged.length >= 80, `${acknowledged.length} were acknowledged`);
-    t.strictSame(
-      acknowledged.filter((content) => !stored.includes(content)),
-      [],
-      "0 of them are lost",
-    );
-    t.equal(new Set(stored).size, stored.length, "none is doubled");
-  },
-);
+t.test("[M1] without an operating system lock, the older of two servers exits at its next write", async (t) => {
+  if (areContainersMissing(t)) return;
+  const cwd = withoutSystemLock(t);
+  const dataDir = join(temporaryFolder(t), "data");
+  const older = await startContained(t, dataDir, { cwd });
+  const acknowledged: string[] = [];
+  let asked = 0;
+  const postTo = async (owner: Client, who: string) => {
+    for (let count = 0; count < 40; count++) {
+      const content = `${who} ${++asked}`;
+      const sent = await owner
+        .post("/messages", { type: "channel", to: "general", topic: who, content })
+        .catch(() => null);
+      if (sent?.status !== 200) return;
+      acknowledged.push(content);
+    }
+  };
+  await postTo(older.owner, "alone");
+  // It continues until the newer server has taken the organization over.
+  const working = Array.from({ length: 8 }, async (_, lane) => {
+    while ((await older.owner.get("/users/me").catch(() => null)) !== null) await postTo(older.owner, `older ${lane}`);
+  });
+  const newer = await startContained(t, dataDir, { cwd, isFirst: false });
+  await Promise.all(working);
+  const { code, stderr } = await older.program.exited;
+  t.equal(code, unavailable);
+  t.match(stderr, /"msg":"Another process took over [^"]+This one stops: [^"]+"/);
+  await postTo(newer.owner, "newer");
+  const stored = (await everything(newer.owner)).map(({ content }) => content);
+  t.ok(acknowledged.length >= 80, `${acknowledged.length} were acknowledged`);
+  t.strictSame(
+    acknowledged.filter((content) => !stored.includes(content)),
+    [],
+    "0 of them are lost",
+  );
+  t.equal(new Set(stored).size, stored.length, "none is doubled");
+});
 
 t.test("[M1] without an operating system lock, an idle older server exits, too", async (t) => {
   if (areContainersMissing(t)) return;

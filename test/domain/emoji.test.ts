@@ -43,25 +43,22 @@ t.test("[behaviour 5.8] aliases resolve to the canonical name, unknown names to 
   t.equal(emojiByName("zulip"), null, "the extra emoji has no Unicode code");
 });
 
-t.test(
-  "[behaviour 5.8] names and codes agree: every code has a name, every name one code, no code has fe0f or a skin tone",
-  async (t) => {
-    const codes = [...emojiCodes()];
-    t.ok(codes.length > 1_800, `only ${codes.length} emoji`);
-    const wrong = codes.filter((code) => {
-      const names = emojiByCode(code)?.names ?? [];
-      const agree =
-        names.length > 0 &&
-        names.every((name) => emojiByName(name)?.code === code && emojiByName(name)?.name === names[0]);
-      return !agree || !/^[0-9a-f]{4,5}(-[0-9a-f]{4,5})*$/.test(code) || /fe0f|1f3f[b-f]/.test(code);
-    });
-    t.same(wrong, []);
-    t.same(
-      codes.filter((code) => emojiByCharacters(charactersOfCode(code))?.code !== code),
-      [],
-    );
-  },
-);
+t.test("[behaviour 5.8] every code has a name, every name one code, no code fe0f or a skin tone", async (t) => {
+  const codes = [...emojiCodes()];
+  t.ok(codes.length > 1_800, `only ${codes.length} emoji`);
+  const wrong = codes.filter((code) => {
+    const names = emojiByCode(code)?.names ?? [];
+    const agree =
+      names.length > 0 &&
+      names.every((name) => emojiByName(name)?.code === code && emojiByName(name)?.name === names[0]);
+    return !agree || !/^[0-9a-f]{4,5}(-[0-9a-f]{4,5})*$/.test(code) || /fe0f|1f3f[b-f]/.test(code);
+  });
+  t.same(wrong, []);
+  t.same(
+    codes.filter((code) => emojiByCharacters(charactersOfCode(code))?.code !== code),
+    [],
+  );
+});
 
 t.test("[spec 2.7] the clients' list is complete: 1,875 emoji and 3,308 names, each of one emoji", async (t) => {
   const list = clientEmojiNames();
@@ -76,43 +73,37 @@ t.test("[spec 2.7] the clients' list is complete: 1,875 emoji and 3,308 names, e
   }
 });
 
-t.test(
-  "[spec 2.7] a name selects the clients' emoji, even if the data set uses the name for another one",
-  async (t) => {
-    for (const [name, code] of Object.entries({
-      pencil: "270f",
-      kiss: "1f48f",
-      satellite: "1f6f0",
-      euro: "1fa99",
-      dollar: "1fa99",
-      metal: "1fa99",
-      de: "1fa85",
-      brick: "1f9f1",
-      puzzle_piece: "1f9e9",
-      salute: "1fae1",
-      smiling_face_with_hearts: "1f970",
-      flag_germany: "1f1e9-1f1ea",
-      piñata: "1fa85",
-      pinata: "1fa85",
-    })) {
-      t.equal(emojiByName(name)?.code, code, name);
-    }
-    t.equal(emojiByCode("1f64f")?.names[0], "folded_hands");
-  },
-);
+t.test("[spec 2.7] a name selects the clients' emoji, even if the data set has another one", async (t) => {
+  for (const [name, code] of Object.entries({
+    pencil: "270f",
+    kiss: "1f48f",
+    satellite: "1f6f0",
+    euro: "1fa99",
+    dollar: "1fa99",
+    metal: "1fa99",
+    de: "1fa85",
+    brick: "1f9f1",
+    puzzle_piece: "1f9e9",
+    salute: "1fae1",
+    smiling_face_with_hearts: "1f970",
+    flag_germany: "1f1e9-1f1ea",
+    piñata: "1fa85",
+    pinata: "1fa85",
+  })) {
+    t.equal(emojiByName(name)?.code, code, name);
+  }
+  t.equal(emojiByCode("1f64f")?.names[0], "folded_hands");
+});
 
-t.test(
-  "[spec 2.7] emoji newer than the clients' list have the data set's names and replace no existing name",
-  async (t) => {
-    const listed = new Set(clientEmojiNames().map(([code]) => code));
-    t.notOk(listed.has("1fac6"));
-    t.same(emojiByName("fingerprint"), { code: "1fac6", name: "fingerprint" });
-    const taken = new Map(clientEmojiNames().flatMap(([code, names]) => names.map((name) => [name, code])));
-    for (const code of emojiCodes()) {
-      for (const name of emojiByCode(code)?.names ?? []) t.equal(taken.get(name) ?? code, code, name);
-    }
-  },
-);
+t.test("[spec 2.7] emoji newer than the clients' list have the data set's names and replace none", async (t) => {
+  const listed = new Set(clientEmojiNames().map(([code]) => code));
+  t.notOk(listed.has("1fac6"));
+  t.same(emojiByName("fingerprint"), { code: "1fac6", name: "fingerprint" });
+  const taken = new Map(clientEmojiNames().flatMap(([code, names]) => names.map((name) => [name, code])));
+  for (const code of emojiCodes()) {
+    for (const name of emojiByCode(code)?.names ?? []) t.equal(taken.get(name) ?? code, code, name);
+  }
+});
 
 t.test("[behaviour 5.8] emoji characters are found whole, with and without variation selectors", async (t) => {
   const find = (text: string): [string | null, number] | null => {

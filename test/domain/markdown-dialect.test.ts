@@ -55,63 +55,54 @@ t.test("[behaviour 5.8] stars mark text beside punctuation and in scripts withou
   ]);
 });
 
-t.test(
-  "[behaviour 5.8] lists nest by two spaces, mix bullets, follow text without a blank line and contain code",
-  async (t) => {
-    each(t, [
-      ["1. A\n1. B\n  1. C\n1. D", "<ol>\n<li>A</li>\n<li>B<ol>\n<li>C</li>\n</ol>\n</li>\n<li>D</li>\n</ol>"],
-      ["a:\n* b\n- c\n+ d\n\ne", "<p>a:</p>\n<ul>\n<li>b</li>\n<li>c</li>\n<li>d</li>\n</ul>\n<p>e</p>"],
-      ["3. a\n3. b", '<ol start="3">\n<li>a</li>\n<li>b</li>\n</ol>'],
-      ["* a\n\n* b", "<ul>\n<li>\n<p>a</p>\n</li>\n<li>\n<p>b</p>\n</li>\n</ul>"],
-      ["* a\n  * b\n\n    c", "<ul>\n<li>a<ul>\n<li>\n<p>b</p>\n<p>c</p>\n</li>\n</ul>\n</li>\n</ul>"],
-      [
-        "* a\n  ```py\n  x\n\n    y\n  ```\n* b",
-        '<ul>\n<li>a<div class="codehilite" data-code-language="Python"><pre><span></span><code>x\n\n  y\n</code></pre></div>\n</li>\n<li>b</li>\n</ul>',
-      ],
-      ["born in\n1986. Yes", "<p>born in<br>\n1986. Yes</p>"],
-      ["1. a\n* b", "<ol>\n<li>a</li>\n</ol>\n<ul>\n<li>b</li>\n</ul>"],
-    ]);
-  },
-);
+t.test("[behaviour 5.8] lists nest by two spaces, mix bullets, follow text at once and contain code", async (t) => {
+  each(t, [
+    ["1. A\n1. B\n  1. C\n1. D", "<ol>\n<li>A</li>\n<li>B<ol>\n<li>C</li>\n</ol>\n</li>\n<li>D</li>\n</ol>"],
+    ["a:\n* b\n- c\n+ d\n\ne", "<p>a:</p>\n<ul>\n<li>b</li>\n<li>c</li>\n<li>d</li>\n</ul>\n<p>e</p>"],
+    ["3. a\n3. b", '<ol start="3">\n<li>a</li>\n<li>b</li>\n</ol>'],
+    ["* a\n\n* b", "<ul>\n<li>\n<p>a</p>\n</li>\n<li>\n<p>b</p>\n</li>\n</ul>"],
+    ["* a\n  * b\n\n    c", "<ul>\n<li>a<ul>\n<li>\n<p>b</p>\n<p>c</p>\n</li>\n</ul>\n</li>\n</ul>"],
+    [
+      "* a\n  ```py\n  x\n\n    y\n  ```\n* b",
+      '<ul>\n<li>a<div class="codehilite" data-code-language="Python"><pre><span></span><code>x\n\n  y\n</code></pre></div>\n</li>\n<li>b</li>\n</ul>',
+    ],
+    ["born in\n1986. Yes", "<p>born in<br>\n1986. Yes</p>"],
+    ["1. a\n* b", "<ol>\n<li>a</li>\n</ol>\n<ul>\n<li>b</li>\n</ul>"],
+  ]);
+});
 
-t.test(
-  "[behaviour 5.8] quotes take the lines that follow, fences nest in them, and empty quotes are text",
-  async (t) => {
-    each(t, [
-      ["> a\nb\n\nc", "<blockquote>\n<p>a<br>\nb</p>\n</blockquote>\n<p>c</p>"],
-      [">\n>\ntext", "<blockquote>\n<p>text</p>\n</blockquote>"],
-      [">>>>>", `${"<blockquote>\n".repeat(4)}<p>&gt;</p>${"\n</blockquote>".repeat(4)}`],
-      [
-        "```quote\n```\nx\n```\ny\n```\nz",
-        '<blockquote></blockquote>\n<p>x</p>\n<div class="codehilite"><pre><span></span><code>y\n</code></pre></div>\n<p>z</p>',
-      ],
-      [
-        "~~~quote\n```js\nx\n```\ny\n~~~\nz",
-        '<blockquote>\n<div class="codehilite" data-code-language="JavaScript"><pre><span></span><code>x\n</code></pre></div>\n<p>y</p>\n</blockquote>\n<p>z</p>',
-      ],
-      ["````\n```\na\n```\n````", '<div class="codehilite"><pre><span></span><code>```\na\n```\n</code></pre></div>'],
-      ["~~~ a ~~~", "<p>~~~ a ~~~</p>"],
-    ]);
-  },
-);
+t.test("[behaviour 5.8] quotes take the lines that follow, fences nest in them, empty ones are text", async (t) => {
+  each(t, [
+    ["> a\nb\n\nc", "<blockquote>\n<p>a<br>\nb</p>\n</blockquote>\n<p>c</p>"],
+    [">\n>\ntext", "<blockquote>\n<p>text</p>\n</blockquote>"],
+    [">>>>>", `${"<blockquote>\n".repeat(4)}<p>&gt;</p>${"\n</blockquote>".repeat(4)}`],
+    [
+      "```quote\n```\nx\n```\ny\n```\nz",
+      '<blockquote></blockquote>\n<p>x</p>\n<div class="codehilite"><pre><span></span><code>y\n</code></pre></div>\n<p>z</p>',
+    ],
+    [
+      "~~~quote\n```js\nx\n```\ny\n~~~\nz",
+      '<blockquote>\n<div class="codehilite" data-code-language="JavaScript"><pre><span></span><code>x\n</code></pre></div>\n<p>y</p>\n</blockquote>\n<p>z</p>',
+    ],
+    ["````\n```\na\n```\n````", '<div class="codehilite"><pre><span></span><code>```\na\n```\n</code></pre></div>'],
+    ["~~~ a ~~~", "<p>~~~ a ~~~</p>"],
+  ]);
+});
 
-t.test(
-  "[behaviour 5.8] code keeps its spaces, is escaped and not highlighted, and its language has a canonical name",
-  async (t) => {
-    each(t, [
-      ["` a ` ```` b`c ````", "<p><code> a </code> <code> b`c </code></p>"],
-      ["`a", "<p>`a</p>"],
-      [
-        "```\"><b>\n<'x'>\n```",
-        '<div class="codehilite" data-code-language="&quot;&gt;&lt;b&gt;"><pre><span></span><code>&lt;&#39;x&#39;&gt;\n</code></pre></div>',
-      ],
-      [
-        "```C++\n\n\tx  \n\n```",
-        '<div class="codehilite" data-code-language="C++"><pre><span></span><code>\tx\n</code></pre></div>',
-      ],
-    ]);
-  },
-);
+t.test("[behaviour 5.8] code keeps its spaces, is escaped, not highlighted, its language canonical", async (t) => {
+  each(t, [
+    ["` a ` ```` b`c ````", "<p><code> a </code> <code> b`c </code></p>"],
+    ["`a", "<p>`a</p>"],
+    [
+      "```\"><b>\n<'x'>\n```",
+      '<div class="codehilite" data-code-language="&quot;&gt;&lt;b&gt;"><pre><span></span><code>&lt;&#39;x&#39;&gt;\n</code></pre></div>',
+    ],
+    [
+      "```C++\n\n\tx  \n\n```",
+      '<div class="codehilite" data-code-language="C++"><pre><span></span><code>\tx\n</code></pre></div>',
+    ],
+  ]);
+});
 
 t.test("[behaviour 5.8] an address begins where a word begins, and ends before punctuation", async (t) => {
   const a = (href: string, text = href): string => `<a href="${href}">${text}</a>`;
@@ -131,20 +122,17 @@ t.test("[behaviour 5.8] an address begins where a word begins, and ends before p
   ]);
 });
 
-t.test(
-  "[behaviour 5.8] an address followed by a quotation mark and text, or with brackets nested too deep, is text",
-  async (t) => {
-    const a = (href: string, text = href): string => `<a href="${href}">${text}</a>`;
-    const nested = (depth: number): string => `http://a.com/${"(".repeat(depth)}x${")".repeat(depth)}`;
-    each(t, [
-      ['<b src="http://xx.com/xss.js"<b>', '<p>&lt;b src="http://xx.com/xss.js"&lt;b&gt;</p>'],
-      ['src="b.com"x "b.com"<', '<p>src="b.com"x "b.com"&lt;</p>'],
-      ['"http://a.com/x", "b.com".', `<p>"${a("http://a.com/x")}", "${a("http://b.com", "b.com")}".</p>`],
-      [nested(BARE_LINK_PARENTHESES_MAX), `<p>${a(nested(BARE_LINK_PARENTHESES_MAX))}</p>`],
-      [nested(BARE_LINK_PARENTHESES_MAX + 1), `<p>${nested(BARE_LINK_PARENTHESES_MAX + 1)}</p>`],
-    ]);
-  },
-);
+t.test("[behaviour 5.8] an address with a quotation mark and text, or nested too deep, is text", async (t) => {
+  const a = (href: string, text = href): string => `<a href="${href}">${text}</a>`;
+  const nested = (depth: number): string => `http://a.com/${"(".repeat(depth)}x${")".repeat(depth)}`;
+  each(t, [
+    ['<b src="http://xx.com/xss.js"<b>', '<p>&lt;b src="http://xx.com/xss.js"&lt;b&gt;</p>'],
+    ['src="b.com"x "b.com"<', '<p>src="b.com"x "b.com"&lt;</p>'],
+    ['"http://a.com/x", "b.com".', `<p>"${a("http://a.com/x")}", "${a("http://b.com", "b.com")}".</p>`],
+    [nested(BARE_LINK_PARENTHESES_MAX), `<p>${a(nested(BARE_LINK_PARENTHESES_MAX))}</p>`],
+    [nested(BARE_LINK_PARENTHESES_MAX + 1), `<p>${nested(BARE_LINK_PARENTHESES_MAX + 1)}</p>`],
+  ]);
+});
 
 t.test("[behaviour 5.8] a line keeps its leading spaces", async (t) => {
   each(t, [["a\n  *b*\n   c", "<p>a<br>\n  <em>b</em><br>\n   c</p>"]]);

@@ -50,14 +50,11 @@ t.test("[behaviour 5.8] a mention in code, code blocks or formulas is text", asy
   }
 });
 
-t.test(
-  "[behaviour 5.8] topics in URLs are percent-encoded, including every character with a meaning there",
-  async (t) => {
-    t.match(html("#**announce>why :(**"), 'href="/#narrow/channel/9-announce/topic/why.20.3A.28/with/214"');
-    t.match(html("#**announce>it's (a)!@7**"), 'href="/#narrow/channel/9-announce/topic/it.27s.20.28a.29.21/near/7"');
-    t.equal(encodeHash("a.b%*~_-é"), "a.2Eb.25.2A~_-.C3.A9");
-  },
-);
+t.test("[behaviour 5.8] topics in URLs are percent-encoded, every character with a meaning, too", async (t) => {
+  t.match(html("#**announce>why :(**"), 'href="/#narrow/channel/9-announce/topic/why.20.3A.28/with/214"');
+  t.match(html("#**announce>it's (a)!@7**"), 'href="/#narrow/channel/9-announce/topic/it.27s.20.28a.29.21/near/7"');
+  t.equal(encodeHash("a.b%*~_-é"), "a.2Eb.25.2A~_-.C3.A9");
+});
 
 t.test("[behaviour 5.8] a name that cannot be resolved stays as typed", async (t) => {
   for (const content of [
@@ -138,20 +135,17 @@ t.test("an uploaded video is shown below its link, unless it is quoted", async (
   t.notMatch(resolveContent(parseContent(video, OPTIONS), without).html, "<video");
 });
 
-t.test(
-  "[behaviour 5.8] an uploaded image is shown once, not in quotes, and not where there are no uploads",
-  async (t) => {
-    const image = "[x.png](/user_uploads/p/x.png)";
-    t.equal(html(`${image} ${image}`).split("<img").length - 1, 1);
-    t.notMatch(html(`> ${image}`), "<img");
-    t.match(html(`* ${image}\n* b`), /<\/a><div class="message_inline_image">.*<\/div><\/li>\n<li>b/s);
-    const { uploadedImage: _, ...without } = RESOLVER;
-    t.equal(
-      resolveContent(parseContent(image, OPTIONS), without).html,
-      '<p><a href="/user_uploads/p/x.png">x.png</a></p>\n',
-    );
-  },
-);
+t.test("[behaviour 5.8] an uploaded image is shown once, not in quotes, nor without uploads", async (t) => {
+  const image = "[x.png](/user_uploads/p/x.png)";
+  t.equal(html(`${image} ${image}`).split("<img").length - 1, 1);
+  t.notMatch(html(`> ${image}`), "<img");
+  t.match(html(`* ${image}\n* b`), /<\/a><div class="message_inline_image">.*<\/div><\/li>\n<li>b/s);
+  const { uploadedImage: _, ...without } = RESOLVER;
+  t.equal(
+    resolveContent(parseContent(image, OPTIONS), without).html,
+    '<p><a href="/user_uploads/p/x.png">x.png</a></p>\n',
+  );
+});
 
 t.test("a channel description is rendered with the same dialect", async (t) => {
   t.equal(renderDescription("**For** #**announce**", OPTIONS, RESOLVER), html("**For** #**announce**"));

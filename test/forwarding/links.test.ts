@@ -42,48 +42,45 @@ async function startCounter(t: Test, ownerUrl: string) {
   return { url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`, bytes: () => bytes };
 }
 
-t.test(
-  "a payload for several clients of an edge crosses the link once, and each gets its messages in order",
-  async (t) => {
-    const owner = await startOwner(t);
-    const counter = await startCounter(t, owner.url);
-    const url = await startEdge(t, { destination: () => to(counter.url) });
-    const clients: Awaited<ReturnType<typeof openPair>>[] = [];
-    for (let count = 0; count < 50; count++) clients.push(await openPair(t, url, owner));
-    const before = counter.bytes();
-    const size = 10_000;
-    const rounds = 10;
-    for (let round = 0; round < rounds; round++) {
-      // Two formats in turn, each as an object of its own for its first receiver, as batches of frames make them.
-      const [json, packed] = [Buffer.alloc(size, `j${round}`), Buffer.alloc(size - 2, `p${round}`)];
-      for (const [index, { owner: end }] of clients.entries()) {
-        const payload = index % 2 === 0 ? json : packed;
-        end.send(index < 2 ? Buffer.from(payload) : payload, index % 2 === 1);
-        if (index === 7) end.send(`only for one ${round}`, false);
-      }
-      // The rest of a batch leaves in a later pass.
-      await until(() => clients.every(({ messages }) => messages.length >= round + 1));
-      for (const [index, { owner: end }] of clients.entries())
-        if (index >= 40) end.send(index % 2 === 0 ? json : packed, index % 2 === 1);
+t.test("a payload for several clients of an edge crosses the link once, each gets it in order", async (t) => {
+  const owner = await startOwner(t);
+  const counter = await startCounter(t, owner.url);
+  const url = await startEdge(t, { destination: () => to(counter.url) });
+  const clients: Awaited<ReturnType<typeof openPair>>[] = [];
+  for (let count = 0; count < 50; count++) clients.push(await openPair(t, url, owner));
+  const before = counter.bytes();
+  const size = 10_000;
+  const rounds = 10;
+  for (let round = 0; round < rounds; round++) {
+    // Two formats in turn, each as an object of its own for its first receiver, as batches of frames make them.
+    const [json, packed] = [Buffer.alloc(size, `j${round}`), Buffer.alloc(size - 2, `p${round}`)];
+    for (const [index, { owner: end }] of clients.entries()) {
+      const payload = index % 2 === 0 ? json : packed;
+      end.send(index < 2 ? Buffer.from(payload) : payload, index % 2 === 1);
+      if (index === 7) end.send(`only for one ${round}`, false);
     }
-    await until(() =>
-      clients.every(({ messages }, index) => messages.length === rounds * (index === 7 || index >= 40 ? 2 : 1)),
+    // The rest of a batch leaves in a later pass.
+    await until(() => clients.every(({ messages }) => messages.length >= round + 1));
+    for (const [index, { owner: end }] of clients.entries())
+      if (index >= 40) end.send(index % 2 === 0 ? json : packed, index % 2 === 1);
+  }
+  await until(() =>
+    clients.every(({ messages }, index) => messages.length === rounds * (index === 7 || index >= 40 ? 2 : 1)),
+  );
+  for (const [index, { messages }] of clients.entries()) {
+    const events = messages
+      .filter((message) => message.length >= size - 2)
+      .map((message) => message.toString("latin1", 0, 2));
+    const kind = index % 2 === 0 ? "j" : "p";
+    t.strictSame(
+      events,
+      Array.from({ length: rounds * (index >= 40 ? 2 : 1) }, (_, n) => `${kind}${index >= 40 ? n >> 1 : n}`),
     );
-    for (const [index, { messages }] of clients.entries()) {
-      const events = messages
-        .filter((message) => message.length >= size - 2)
-        .map((message) => message.toString("latin1", 0, 2));
-      const kind = index % 2 === 0 ? "j" : "p";
-      t.strictSame(
-        events,
-        Array.from({ length: rounds * (index >= 40 ? 2 : 1) }, (_, n) => `${kind}${index >= 40 ? n >> 1 : n}`),
-      );
-    }
-    const payloads = 2 * rounds * size;
-    const crossed = counter.bytes() - before;
-    t.ok(crossed < 1.03 * payloads, `${crossed} bytes crossed for ${payloads} bytes of payload`);
-  },
-);
+  }
+  const payloads = 2 * rounds * size;
+  const crossed = counter.bytes() - before;
+  t.ok(crossed < 1.03 * payloads, `${crossed} bytes crossed for ${payloads} bytes of payload`);
+});
 
 t.test("what a client gets in one pass keeps its order, whoever else gets the same", async (t) => {
   const owner = await startOwner(t);
@@ -253,45 +250,42 @@ t.test("[S3] forward_messages_bytes_max holds for what waits for all clients of 
   );
 });
 
-t.test(
-  "[S3] forward_link_client_bytes_max: a client that sends more than its owner takes is closed with 1001",
-  async (t) => {
-    const owner = await startOwner(t);
-    const { port } = new URL(owner.url);
-    const flows: { pause(): void; resume(): void }[] = [];
-    const listener = createServer((client) => {
-      const server = connect(Number(port), "127.0.0.1");
-      for (const socket of [client, server]) socket.on("error", () => undefined);
-      client.pipe(server);
-      server.pipe(client);
-      flows.push({ pause: () => void client.unpipe(server).pause(), resume: () => void client.pipe(server) });
-      t.teardown(() => [client, server].map((socket) => socket.destroy()));
-    });
-    listener.listen(0, "127.0.0.1");
-    await once(listener, "listening");
-    t.teardown(() => listener.close());
-    const url = await startEdge(t, {
-      destination: () => to(`http://127.0.0.1:${(listener.address() as AddressInfo).port}`),
-    });
-    const flood = await openPair(t, url, owner);
-    const other = await openPair(t, url, owner);
-    for (const flow of flows) flow.pause();
-    let isClosed = false;
-    void flood.closed.then(() => {
-      isClosed = true;
-    });
-    const frame = Buffer.alloc(256 * 1024);
-    for (let count = 0; !isClosed; count++) {
-      // The buffers of kernels and of the proxy have the rest.
-      if (count * frame.length > limits.forward_link_client_bytes_max + 16 * 1024 * 1024)
-        throw new Error("it is not closed");
-      flood.socket.send(frame);
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
-    t.equal((await flood.closed).code, 1001);
-    other.socket.send("hello");
-    for (const flow of flows) flow.resume();
-    await until(() => owner.received.some(({ bytes }) => String(bytes) === "hello"));
-    t.pass("the other one's frames arrive");
-  },
-);
+t.test("[S3] forward_link_client_bytes_max: a client that sends more is closed with 1001", async (t) => {
+  const owner = await startOwner(t);
+  const { port } = new URL(owner.url);
+  const flows: { pause(): void; resume(): void }[] = [];
+  const listener = createServer((client) => {
+    const server = connect(Number(port), "127.0.0.1");
+    for (const socket of [client, server]) socket.on("error", () => undefined);
+    client.pipe(server);
+    server.pipe(client);
+    flows.push({ pause: () => void client.unpipe(server).pause(), resume: () => void client.pipe(server) });
+    t.teardown(() => [client, server].map((socket) => socket.destroy()));
+  });
+  listener.listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  t.teardown(() => listener.close());
+  const url = await startEdge(t, {
+    destination: () => to(`http://127.0.0.1:${(listener.address() as AddressInfo).port}`),
+  });
+  const flood = await openPair(t, url, owner);
+  const other = await openPair(t, url, owner);
+  for (const flow of flows) flow.pause();
+  let isClosed = false;
+  void flood.closed.then(() => {
+    isClosed = true;
+  });
+  const frame = Buffer.alloc(256 * 1024);
+  for (let count = 0; !isClosed; count++) {
+    // The buffers of kernels and of the proxy have the rest.
+    if (count * frame.length > limits.forward_link_client_bytes_max + 16 * 1024 * 1024)
+      throw new Error("it is not closed");
+    flood.socket.send(frame);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  t.equal((await flood.closed).code, 1001);
+  other.socket.send("hello");
+  for (const flow of flows) flow.resume();
+  await until(() => owner.received.some(({ bytes }) => String(bytes) === "hello"));
+  t.pass("the other one's frames arrive");
+});

@@ -124,31 +124,28 @@ t.test("a body over forward_replay_bytes_max is sent once, and streams with back
   );
 });
 
-t.test(
-  "an answer of forward_answer_bytes_max is kept until it is whole; a longer one is passed on as it arrives",
-  async (t) => {
-    const breaksOff =
-      (bytes: number): Owner =>
-      (_request, response) => {
-        response.writeHead(200, { "Content-Length": String(bytes) });
-        response.write(Buffer.alloc(bytes - 1, "x"), () => response.socket?.destroy());
-      };
-    const bound = limits.forward_answer_bytes_max;
-    const kept = await startOwner(t, breaksOff(bound), answerWith("whole"));
-    t.equal(
-      await (await fetch(await startEdge(t, { destination: () => to(kept.address) }))).text(),
-      "whole",
-      "asked again",
-    );
-    const passed = await startOwner(t, breaksOff(bound + 1), answerWith("whole"));
-    const url = await startEdge(t, { destination: () => to(passed.address) });
-    await t.rejects(
-      fetch(url).then((answer) => answer.text()),
-      "it is cut off",
-    );
-    t.equal(passed.bodies.length, 1, "the client has a part of it");
-  },
-);
+t.test("an answer of forward_answer_bytes_max is kept until it is whole; a longer one is passed on", async (t) => {
+  const breaksOff =
+    (bytes: number): Owner =>
+    (_request, response) => {
+      response.writeHead(200, { "Content-Length": String(bytes) });
+      response.write(Buffer.alloc(bytes - 1, "x"), () => response.socket?.destroy());
+    };
+  const bound = limits.forward_answer_bytes_max;
+  const kept = await startOwner(t, breaksOff(bound), answerWith("whole"));
+  t.equal(
+    await (await fetch(await startEdge(t, { destination: () => to(kept.address) }))).text(),
+    "whole",
+    "asked again",
+  );
+  const passed = await startOwner(t, breaksOff(bound + 1), answerWith("whole"));
+  const url = await startEdge(t, { destination: () => to(passed.address) });
+  await t.rejects(
+    fetch(url).then((answer) => answer.text()),
+    "it is cut off",
+  );
+  t.equal(passed.bodies.length, 1, "the client has a part of it");
+});
 
 t.test("a client cannot pass as a node, and its header does not reach the owner", async (t) => {
   const owner = await startOwner(t, answerWith("done"));

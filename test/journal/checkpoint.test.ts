@@ -256,38 +256,35 @@ t.test("[M2] a start rejects a journal that lacks a turn, and changes nothing", 
   t.strictSame(await storedIn(t, image), { turn: 3, rows: { "row 1": 1, "row 2": 2, "row 3": 3 } });
 });
 
-t.test(
-  "[S3] a start has bounded memory for records, and opens a store once for those that it has at a time",
-  async (t) => {
-    const trials = [new Trial(t), new Trial(t)];
-    const records = [];
-    for (let turn = 1; turn <= 50; turn++) {
-      for (const [index, trial] of trials.entries()) {
-        trial.turn([[turn, turn]]);
-        records.push({ position: records.length + 1, realmId: index, bytes: trial.records[turn - 1] as Uint8Array });
-      }
+t.test("[S3] a start has bounded memory for records, and opens a store once for those of a time", async (t) => {
+  const trials = [new Trial(t), new Trial(t)];
+  const records = [];
+  for (let turn = 1; turn <= 50; turn++) {
+    for (const [index, trial] of trials.entries()) {
+      trial.turn([[turn, turn]]);
+      records.push({ position: records.length + 1, realmId: index, bytes: trial.records[turn - 1] as Uint8Array });
     }
-    const bytes = records.reduce((sum, record) => sum + record.bytes.length, 0);
-    for (const [bytesMax, opened] of [
-      [bytes + 1, [1, 1]],
-      [Math.ceil(bytes / 4), [4, 4]],
-      [1, [50, 50]],
-    ] as const) {
-      const images = trials.map(({ folder }) => crashImage(t, folder));
-      // The second start finds nothing to write.
-      for (const count of [opened, [1, 1]]) {
-        const counts = [0, 0];
-        const storeOf = (realmId: number) => {
-          counts[realmId] = (counts[realmId] ?? 0) + 1;
-          return images[realmId] ?? null;
-        };
-        await settle(records, storeOf, bytesMax);
-        t.match(counts, count, `${bytesMax} of ${bytes} bytes at a time`);
-      }
-      for (const image of images) t.match(await storedIn(t, image), { turn: 50, rows: { "row 1": 1, "row 50": 50 } });
+  }
+  const bytes = records.reduce((sum, record) => sum + record.bytes.length, 0);
+  for (const [bytesMax, opened] of [
+    [bytes + 1, [1, 1]],
+    [Math.ceil(bytes / 4), [4, 4]],
+    [1, [50, 50]],
+  ] as const) {
+    const images = trials.map(({ folder }) => crashImage(t, folder));
+    // The second start finds nothing to write.
+    for (const count of [opened, [1, 1]]) {
+      const counts = [0, 0];
+      const storeOf = (realmId: number) => {
+        counts[realmId] = (counts[realmId] ?? 0) + 1;
+        return images[realmId] ?? null;
+      };
+      await settle(records, storeOf, bytesMax);
+      t.match(counts, count, `${bytesMax} of ${bytes} bytes at a time`);
     }
-  },
-);
+    for (const image of images) t.match(await storedIn(t, image), { turn: 50, rows: { "row 1": 1, "row 50": 50 } });
+  }
+});
 
 t.test("[S3] records beyond checkpoint_bytes that are not durable wait for the journal", async (t) => {
   const trial = new Trial(t);

@@ -121,30 +121,27 @@ function durability(t: Test, create: (t: Test) => JournalPlace): void {
     sameRecords(t, await place.readBack(), expected, "all of them");
   });
 
-  t.test(
-    "[M1] a journal announces in turns of the event loop of their own, each time that more is durable",
-    async (t) => {
-      const place = create(t);
-      const journal = await place.open();
-      const watch = new DurableWatch(journal);
-      for (let round = 0; round < 20; round++) {
-        const before = journal.durable;
-        for (let index = 0; index < 500; index++) {
-          appendAll(journal, [100], place.realms);
-          if (journal.durable !== before) t.fail("durable grew during append");
-        }
-        t.ok(journal.durable < journal.appended, "nothing is durable at once");
-        await watch.until(journal.appended);
+  t.test("[M1] a journal announces in turns of the event loop of their own, when more is durable", async (t) => {
+    const place = create(t);
+    const journal = await place.open();
+    const watch = new DurableWatch(journal);
+    for (let round = 0; round < 20; round++) {
+      const before = journal.durable;
+      for (let index = 0; index < 500; index++) {
+        appendAll(journal, [100], place.realms);
+        if (journal.durable !== before) t.fail("durable grew during append");
       }
-      t.strictSame(
-        watch.notices,
-        [...new Set(watch.notices)].toSorted((a, b) => a - b),
-        "each notice is news",
-      );
-      t.equal(watch.notices.at(-1), journal.appended);
-      await journal.close();
-    },
-  );
+      t.ok(journal.durable < journal.appended, "nothing is durable at once");
+      await watch.until(journal.appended);
+    }
+    t.strictSame(
+      watch.notices,
+      [...new Set(watch.notices)].toSorted((a, b) => a - b),
+      "each notice is news",
+    );
+    t.equal(watch.notices.at(-1), journal.appended);
+    await journal.close();
+  });
 
   t.test("[M1] a caller may use the memory of a record again after it was appended", async (t) => {
     const place = create(t);

@@ -115,29 +115,26 @@ function namesIn(html: string): Set<string> {
   return names;
 }
 
-t.test(
-  "[S1] whatever a row contains, an email loads no resource, runs no script and links only to safe addresses",
-  (t) => {
-    const hostile = [
-      '<script>alert(1)</script><style>p{background:url(https://e.example)}</style><p onclick="x()" style="x">ok</p>',
-      '<img src="https://e.example/pixel.png"><iframe src="https://e.example"></iframe><svg onload="x()"><p>ok</p></svg>',
-      '<a href="javascript:alert(1)">ok</a><a href="data:text/html,x">a</a><a href="//[">b</a>',
-      "<form action=/x><input name=a><button>ok</button></form><template><p>x</p></template>",
-    ];
-    for (const html of hostile) {
-      const content = mailContent(html, reader);
-      const allowed = ["#document", "#text", "html", "head", "body", "p", "a", "@href"];
-      t.strictSame(
-        [...namesIn(content.html)].filter((name) => !allowed.includes(name)),
-        [],
-        html,
-      );
-      t.notMatch(content.html, /javascript|data:|alert|e\.example/, html);
-      t.match(content.text, "ok");
-    }
-    t.end();
-  },
-);
+t.test("[S1] whatever a row contains, an email loads no resource, runs no script and links to safe addresses", (t) => {
+  const hostile = [
+    '<script>alert(1)</script><style>p{background:url(https://e.example)}</style><p onclick="x()" style="x">ok</p>',
+    '<img src="https://e.example/pixel.png"><iframe src="https://e.example"></iframe><svg onload="x()"><p>ok</p></svg>',
+    '<a href="javascript:alert(1)">ok</a><a href="data:text/html,x">a</a><a href="//[">b</a>',
+    "<form action=/x><input name=a><button>ok</button></form><template><p>x</p></template>",
+  ];
+  for (const html of hostile) {
+    const content = mailContent(html, reader);
+    const allowed = ["#document", "#text", "html", "head", "body", "p", "a", "@href"];
+    t.strictSame(
+      [...namesIn(content.html)].filter((name) => !allowed.includes(name)),
+      [],
+      html,
+    );
+    t.notMatch(content.html, /javascript|data:|alert|e\.example/, html);
+    t.match(content.text, "ok");
+  }
+  t.end();
+});
 
 t.test("[D31] SITE_URL is scheme and host; other organizations have their own host, or their label before it", (t) => {
   t.equal(readConfig({}).siteUrl, null);

@@ -36,20 +36,17 @@ t.test("[S3] missed_messages_per_mail_max: an email shows the newest messages an
   t.match(over, "Older messages of this conversation that you have not read either: 2.");
 });
 
-t.test(
-  "[S3] missed_messages_per_user_max: only the newest are kept, and the email says that there were more",
-  async (t) => {
-    const { server, bob, direct, due } = await startMissed(t);
-    const max = limits.missed_messages_per_user_max;
-    const row = () => realmOf(server).view.row("missedMessages", bob.userId);
-    const first = await direct("one", bob);
-    for (let number = 2; number <= max; number++) await direct("more", bob);
-    t.match(row(), { isCut: false, messageIds: { length: max, 0: first } });
-    await direct("last", bob);
-    t.match(row(), { isCut: true, messageIds: { length: max, 0: first + 1 } });
-    t.match((await due())[0]?.email.text, "There are older messages that are not counted here.");
-  },
-);
+t.test("[S3] missed_messages_per_user_max: only the newest are kept, and the email says so", async (t) => {
+  const { server, bob, direct, due } = await startMissed(t);
+  const max = limits.missed_messages_per_user_max;
+  const row = () => realmOf(server).view.row("missedMessages", bob.userId);
+  const first = await direct("one", bob);
+  for (let number = 2; number <= max; number++) await direct("more", bob);
+  t.match(row(), { isCut: false, messageIds: { length: max, 0: first } });
+  await direct("last", bob);
+  t.match(row(), { isCut: true, messageIds: { length: max, 0: first + 1 } });
+  t.match((await due())[0]?.email.text, "There are older messages that are not counted here.");
+});
 
 t.test("[S3] missed_mail_characters_max: a message that does not fit is mentioned, but not shown", async (t) => {
   const { server, bob, direct, due } = await startMissed(t);
@@ -83,25 +80,22 @@ t.test("[S3] missed_mail_names_max: a large group is shown as some names and a n
   );
 });
 
-t.test(
-  "[S3] missed_mails_per_hour_max: further emails wait for the next hour, unless their messages are read",
-  async (t) => {
-    const { server, ann, bob, say, due, pass, mails } = await startMissed(t);
-    const channel = await createChannel(server.owner, "kitchen", [ann, bob]);
-    const max = limits.missed_mails_per_hour_max;
-    const ids: number[] = [];
-    for (let number = 0; number < max + 2; number++) ids.push(await say(channel, `topic ${number}`, "@**Bob 0**"));
-    t.equal(of(await due(), "Bob0@example.com").length, max);
-    await bob.post("/messages/flags", { messages: [ids.at(-1) ?? 0], op: "add", flag: "read" });
-    await pass(hourMs - 1);
-    t.strictSame(await mails(), []);
-    await pass(1);
-    t.strictSame(
-      (await mails()).map(({ email }) => email.subject),
-      [`#kitchen > topic ${max}`],
-    );
-  },
-);
+t.test("[S3] missed_mails_per_hour_max: further emails wait for the next hour, unless they are read", async (t) => {
+  const { server, ann, bob, say, due, pass, mails } = await startMissed(t);
+  const channel = await createChannel(server.owner, "kitchen", [ann, bob]);
+  const max = limits.missed_mails_per_hour_max;
+  const ids: number[] = [];
+  for (let number = 0; number < max + 2; number++) ids.push(await say(channel, `topic ${number}`, "@**Bob 0**"));
+  t.equal(of(await due(), "Bob0@example.com").length, max);
+  await bob.post("/messages/flags", { messages: [ids.at(-1) ?? 0], op: "add", flag: "read" });
+  await pass(hourMs - 1);
+  t.strictSame(await mails(), []);
+  await pass(1);
+  t.strictSame(
+    (await mails()).map(({ email }) => email.subject),
+    [`#kitchen > topic ${max}`],
+  );
+});
 
 t.test("[S3] missed_users_per_command_max: many recipients are checked in slices, each of them once", async (t) => {
   const { server, ann, say, pass } = await startMissed(t);
@@ -133,7 +127,7 @@ t.test("[S3] missed_users_per_command_max: many recipients are checked in slices
 });
 
 t.test(
-  "[S3, M8] a user has one timer, however often the batching period is extended or emails are written",
+  "[S3, M8] a user has one timer, however often the batching period is extended or mails are written",
   async (t) => {
     const { server, bob, direct, pass, mails } = await startMissed(t);
     const timers = () => realmOf(server).environment.count("timers");
@@ -185,28 +179,25 @@ t.test("[S3] missed_mails_pending_max: no email is written while that many wait"
   t.equal(view.counter("mail"), max + 1, "one below it");
 });
 
-t.test(
-  "[M6] missed_timer_late_ms_max: a batch whose timer is lost is mailed when the next message arrives",
-  async (t) => {
-    const { server, bob, direct, pass, mails } = await startMissed(t);
-    const row = () => realmOf(server).view.row("missedMessages", bob.userId);
-    await direct("first", bob);
-    const before = row();
-    if (before === undefined) throw new Error("nothing is remembered");
-    // As after three attempts that threw.
-    const [timer] = realmOf(server).environment.keys("timers", { limit: 1 });
-    if (timer === undefined) throw new Error("no timer");
-    realmOf(server).environment.transaction(() => realmOf(server).environment.remove("timers", timer));
-    await pass(periodMs + limits.missed_timer_late_ms_max);
-    await direct("at the bound", bob);
-    await pass(0);
-    t.strictSame(await mails(), []);
-    await pass(1);
-    await direct("over", bob);
-    await pass(0);
-    t.match((await mails())[0]?.email.text, /first[\s\S]*at the bound[\s\S]*over/);
-  },
-);
+t.test("[M6] missed_timer_late_ms_max: a batch whose timer is lost is mailed with the next message", async (t) => {
+  const { server, bob, direct, pass, mails } = await startMissed(t);
+  const row = () => realmOf(server).view.row("missedMessages", bob.userId);
+  await direct("first", bob);
+  const before = row();
+  if (before === undefined) throw new Error("nothing is remembered");
+  // As after three attempts that threw.
+  const [timer] = realmOf(server).environment.keys("timers", { limit: 1 });
+  if (timer === undefined) throw new Error("no timer");
+  realmOf(server).environment.transaction(() => realmOf(server).environment.remove("timers", timer));
+  await pass(periodMs + limits.missed_timer_late_ms_max);
+  await direct("at the bound", bob);
+  await pass(0);
+  t.strictSame(await mails(), []);
+  await pass(1);
+  await direct("over", bob);
+  await pass(0);
+  t.match((await mails())[0]?.email.text, /first[\s\S]*at the bound[\s\S]*over/);
+});
 
 t.test("[M8] messages missed before a stop are in one email after the next start", async (t) => {
   const { server, clock, bob, direct } = await startMissed(t);

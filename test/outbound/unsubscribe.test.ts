@@ -76,34 +76,31 @@ t.test("[D258] an email about missed messages has the headers of RFC 8058 and a 
   t.equal(linkOf(hidden, server), linkOf(mail, server), "all emails of the kind have the same link");
 });
 
-t.test(
-  "[D258] an email about a login has a link of its own kind; emails that nobody can switch off have none",
-  async (t) => {
-    const far = await MailServer.start(t);
-    const server = await startTestServer(t, { environment: { SMTP_URL: far.url } });
-    const ann = await server.person("Ann");
-    const before = await settings(ann);
-    await logIn(server, ann.userId, "there");
-    const link = linkOf(await far.mail(1), server);
-    t.match(link, /\/accounts\/unsubscribe\/login\/\d+-[\w-]{43}$/);
-    t.equal((await click(link)).status, 200);
-    t.strictSame(await settings(ann), { ...before, enable_login_emails: false });
-    await logIn(server, ann.userId, "elsewhere");
-    t.strictSame(pendingMails(server), [], "no more of them");
+t.test("[D258] an email about a login has a link of its own kind; emails without a switch have none", async (t) => {
+  const far = await MailServer.start(t);
+  const server = await startTestServer(t, { environment: { SMTP_URL: far.url } });
+  const ann = await server.person("Ann");
+  const before = await settings(ann);
+  await logIn(server, ann.userId, "there");
+  const link = linkOf(await far.mail(1), server);
+  t.match(link, /\/accounts\/unsubscribe\/login\/\d+-[\w-]{43}$/);
+  t.equal((await click(link)).status, 200);
+  t.strictSame(await settings(ann), { ...before, enable_login_emails: false });
+  await logIn(server, ann.userId, "elsewhere");
+  t.strictSame(pendingMails(server), [], "no more of them");
 
-    t.equal((await submit(`${server.url}/accounts/password/reset/`, { email: ann.account?.email ?? "" })).status, 200);
-    await did(server.owner.post("/invites", { invitee_emails: "new@example.com", stream_ids: "[]" }));
-    await did(ann.patch("/settings", { email: "ann.new@example.com" }));
-    // Her deactivation takes emails back that wait.
-    await far.mail(4);
-    await did(server.owner.delete(`/users/${ann.userId}`, { deactivation_notification_comment: "Bye" }));
-    for (const number of [2, 3, 4, 5]) {
-      const mail = await far.mail(number);
-      t.equal(header(mail, "list-unsubscribe"), undefined, mail.email.subject ?? "");
-      t.notMatch(mail.raw, /unsubscribe/i);
-    }
-  },
-);
+  t.equal((await submit(`${server.url}/accounts/password/reset/`, { email: ann.account?.email ?? "" })).status, 200);
+  await did(server.owner.post("/invites", { invitee_emails: "new@example.com", stream_ids: "[]" }));
+  await did(ann.patch("/settings", { email: "ann.new@example.com" }));
+  // Her deactivation takes emails back that wait.
+  await far.mail(4);
+  await did(server.owner.delete(`/users/${ann.userId}`, { deactivation_notification_comment: "Bye" }));
+  for (const number of [2, 3, 4, 5]) {
+    const mail = await far.mail(number);
+    t.equal(header(mail, "list-unsubscribe"), undefined, mail.email.subject ?? "");
+    t.notMatch(mail.raw, /unsubscribe/i);
+  }
+});
 
 t.test("[D258] one click switches all emails about messages off, as events tell; a second one says so", async (t) => {
   const { server, bob, direct, say, due, mails } = await startMissed(t);
@@ -199,70 +196,59 @@ t.test("[D258] a wrong link is answered with a page, and nothing is written", as
   t.strictSame([await settings(bob), realmOf(server).view.position], [before, turn]);
 });
 
-t.test(
-  "[D258] a link is worth nothing while the account is deactivated, and after its address has changed",
-  async (t) => {
-    const { server, bob, direct, due } = await startMissed(t);
-    await direct("one", bob);
-    const link = linkOf((await due())[0], server);
-    await did(server.owner.delete(`/users/${bob.userId}`));
-    t.ok(isGone(await submit(link, {})));
-    await reactivate(server, server.owner, bob);
-    t.equal((await visit(link)).status, 200);
-    const { view, projections } = realmOf(server);
-    const row = view.users.get(bob.userId);
-    if (row === undefined) throw new Error("nobody");
-    projections.apply({ table: "users", key: bob.userId, row: { ...row, email: "bob.new@example.com" } });
-    t.ok(isGone(await visit(link)), "it was sent to an address that is no longer the account's");
-    t.ok(isGone(await submit(link, {})));
-  },
-);
+t.test("[D258] a link is worth nothing while the account is deactivated, or its address has changed", async (t) => {
+  const { server, bob, direct, due } = await startMissed(t);
+  await direct("one", bob);
+  const link = linkOf((await due())[0], server);
+  await did(server.owner.delete(`/users/${bob.userId}`));
+  t.ok(isGone(await submit(link, {})));
+  await reactivate(server, server.owner, bob);
+  t.equal((await visit(link)).status, 200);
+  const { view, projections } = realmOf(server);
+  const row = view.users.get(bob.userId);
+  if (row === undefined) throw new Error("nobody");
+  projections.apply({ table: "users", key: bob.userId, row: { ...row, email: "bob.new@example.com" } });
+  t.ok(isGone(await visit(link)), "it was sent to an address that is no longer the account's");
+  t.ok(isGone(await submit(link, {})));
+});
 
-t.test(
-  "[S3] unsubscribed_channels_per_command_max: further channels are switched off by further commands",
-  async (t) => {
-    const { server, bob, direct, due } = await startMissed(t);
-    const count = limits.unsubscribed_channels_per_command_max + 1;
-    const names = Array.from({ length: count }, (_, index) => ({ name: `channel ${index}` }));
-    for (let at = 0; at < count; at += limits.channels_created_per_request_max) {
-      const subscriptions = names.slice(at, at + limits.channels_created_per_request_max);
-      await did(bob.post("/users/me/subscriptions", { subscriptions }));
-    }
-    const own = [...realmOf(server).view.subscriptions.ofUser(bob.userId)].map(({ channelId }) => {
-      return { stream_id: channelId, property: "email_notifications", value: true };
-    });
-    await did(bob.post("/users/me/subscriptions/properties", { subscription_data: own }));
-    await direct("one", bob);
-    const link = linkOf((await due())[0], server);
-    t.equal((await click(link)).status, 200);
-    await realmOf(server).dispatcher.idle();
-    const { body } = await bob.get("/users/me/subscriptions");
-    const wanted = body.subscriptions.filter(
-      (one: { email_notifications: unknown }) => one.email_notifications === true,
-    );
-    t.strictSame([body.subscriptions.length >= count, wanted], [true, []]);
-  },
-);
+t.test("[S3] unsubscribed_channels_per_command_max: further channels are left to further commands", async (t) => {
+  const { server, bob, direct, due } = await startMissed(t);
+  const count = limits.unsubscribed_channels_per_command_max + 1;
+  const names = Array.from({ length: count }, (_, index) => ({ name: `channel ${index}` }));
+  for (let at = 0; at < count; at += limits.channels_created_per_request_max) {
+    const subscriptions = names.slice(at, at + limits.channels_created_per_request_max);
+    await did(bob.post("/users/me/subscriptions", { subscriptions }));
+  }
+  const own = [...realmOf(server).view.subscriptions.ofUser(bob.userId)].map(({ channelId }) => {
+    return { stream_id: channelId, property: "email_notifications", value: true };
+  });
+  await did(bob.post("/users/me/subscriptions/properties", { subscription_data: own }));
+  await direct("one", bob);
+  const link = linkOf((await due())[0], server);
+  t.equal((await click(link)).status, 200);
+  await realmOf(server).dispatcher.idle();
+  const { body } = await bob.get("/users/me/subscriptions");
+  const wanted = body.subscriptions.filter((one: { email_notifications: unknown }) => one.email_notifications === true);
+  t.strictSame([body.subscriptions.length >= count, wanted], [true, []]);
+});
 
-t.test(
-  "[M1, S2] a link outlives a restart; it has no key in it, and logs and events do not have the secret",
-  async (t) => {
-    const { server, clock, bob, direct, due } = await startMissed(t);
-    await direct("one", bob);
-    const link = linkOf((await due())[0], server);
-    const { view } = realmOf(server);
-    const secret = view.row("linkSecrets", "unsubscribe")?.secret ?? "";
-    t.match(secret, /^[\w-]{43}$/, "256 random bits");
-    for (const table of ["mails", "deadMails", "events", "timers", "snapshots", "mailbox"] as const) {
-      t.notMatch(JSON.stringify(view.rows(table, { limit: 10_000 })), secret, table);
-    }
-    t.notMatch(link, bob.account?.key ?? "none");
-    clock.release();
-    await server.stop();
-    const again = await startTestServer(t, { dataDir: server.dataDir, clock });
-    t.match((await click(`${again.url}${new URL(link).pathname}`)).text, "You are unsubscribed");
-  },
-);
+t.test("[M1, S2] a link outlives a restart; it has no key in it, logs and events lack the secret", async (t) => {
+  const { server, clock, bob, direct, due } = await startMissed(t);
+  await direct("one", bob);
+  const link = linkOf((await due())[0], server);
+  const { view } = realmOf(server);
+  const secret = view.row("linkSecrets", "unsubscribe")?.secret ?? "";
+  t.match(secret, /^[\w-]{43}$/, "256 random bits");
+  for (const table of ["mails", "deadMails", "events", "timers", "snapshots", "mailbox"] as const) {
+    t.notMatch(JSON.stringify(view.rows(table, { limit: 10_000 })), secret, table);
+  }
+  t.notMatch(link, bob.account?.key ?? "none");
+  clock.release();
+  await server.stop();
+  const again = await startTestServer(t, { dataDir: server.dataDir, clock });
+  t.match((await click(`${again.url}${new URL(link).pathname}`)).text, "You are unsubscribed");
+});
 
 t.test("[M5] an email that needs a secret is retried while the disk is full", async (t) => {
   let isFull = false;

@@ -32,30 +32,27 @@ async function receivers(t: Test) {
   return { four, six };
 }
 
-t.test(
-  "[behaviour 10] a webhook connects to this machine under no spelling of its address and no name of it",
-  async (t) => {
-    const server = await startTestServer(t);
-    const { four, six } = await receivers(t);
-    const hosts = [
-      ...["127.0.0.1", "127.1", "2130706433", "0x7f.0.0.1", "0177.0.0.1", "0.0.0.0", "localhost", "LOCALHOST"].map(
-        (host) => `${host}:${four.port}`,
-      ),
-      ...["[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[64:ff9b::7f00:1]"].map((host) => `${host}:${four.port}`),
-      ...["[::1]", "[0:0:0:0:0:0:0:1]", "[::]", "localhost"].map((host) => `${host}:${six.port}`),
-      "10.0.0.1",
-      "169.254.169.254",
-      "[fe80::1]",
-      "[fc00::1]",
-    ];
-    for (const [index, host] of hosts.entries()) {
-      t.strictSame(await said(server, `h${index}`, `http://${host}/`), refused, host);
-      t.strictSame(await said(server, `s${index}`, `https://${host}/`), refused, `https ${host}`);
-    }
-    t.strictSame([four.calls.length, six.calls.length], [0, 0]);
-    t.strictSame([four.connections, six.connections], [0, 0], "nobody even knocked");
-  },
-);
+t.test("[behaviour 10] a webhook connects to this machine by no spelling of its address or name", async (t) => {
+  const server = await startTestServer(t);
+  const { four, six } = await receivers(t);
+  const hosts = [
+    ...["127.0.0.1", "127.1", "2130706433", "0x7f.0.0.1", "0177.0.0.1", "0.0.0.0", "localhost", "LOCALHOST"].map(
+      (host) => `${host}:${four.port}`,
+    ),
+    ...["[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[64:ff9b::7f00:1]"].map((host) => `${host}:${four.port}`),
+    ...["[::1]", "[0:0:0:0:0:0:0:1]", "[::]", "localhost"].map((host) => `${host}:${six.port}`),
+    "10.0.0.1",
+    "169.254.169.254",
+    "[fe80::1]",
+    "[fc00::1]",
+  ];
+  for (const [index, host] of hosts.entries()) {
+    t.strictSame(await said(server, `h${index}`, `http://${host}/`), refused, host);
+    t.strictSame(await said(server, `s${index}`, `https://${host}/`), refused, `https ${host}`);
+  }
+  t.strictSame([four.calls.length, six.calls.length], [0, 0]);
+  t.strictSame([four.connections, six.connections], [0, 0], "nobody even knocked");
+});
 
 t.test("[behaviour 10] with OUTGOING_WEBHOOK_ALLOW_PRIVATE=true a webhook connects to all of them", async (t) => {
   const server = await startTestServer(t, privateAllowed);

@@ -97,33 +97,30 @@ t.test("[behaviour 10] a permanent failure is reported at once, in the conversat
   }
 });
 
-t.test(
-  "[D160] a webhook answered with 500 is retried with the same payload, and the later 200 is posted",
-  async (t) => {
-    const { server, clock, anna, bert } = await ready(t);
-    for (const [index, failing] of [status(500), status(503), status(429), status(408), hangUp].entries()) {
-      const far = await Receiver.start(t, answer({ content: "at last" }));
-      far.next.push(failing, failing);
-      const { bot } = await webhookBot(anna, `again${index}`, far.url);
-      await direct(bert, bot);
-      for (const [attempts, waitMs] of [
-        [1, limits.webhook_back_off_ms_min],
-        [2, 2 * limits.webhook_back_off_ms_min],
-      ] as const) {
-        await until(() => pendingWebhooks(server)[0]?.attempts === attempts);
-        t.equal(pendingWebhooks(server)[0]?.dueAt, clock.now() + waitMs);
-        clock.advance(waitMs - 1);
-        await realmOf(server).dispatcher.idle();
-        t.equal(far.calls.length, attempts, "not yet");
-        clock.advance(1);
-      }
-      await quiet(server);
-      t.strictSame(await textsFrom(bert, bot.userId), ["at last"]);
-      t.equal(new Set(far.calls.map(({ text }) => text)).size, 1, "the same payload each time");
-      t.strictSame(await reportsTo(anna, bot), []);
+t.test("[D160] a webhook answered with 500 is retried with the same payload, and a later 200 is posted", async (t) => {
+  const { server, clock, anna, bert } = await ready(t);
+  for (const [index, failing] of [status(500), status(503), status(429), status(408), hangUp].entries()) {
+    const far = await Receiver.start(t, answer({ content: "at last" }));
+    far.next.push(failing, failing);
+    const { bot } = await webhookBot(anna, `again${index}`, far.url);
+    await direct(bert, bot);
+    for (const [attempts, waitMs] of [
+      [1, limits.webhook_back_off_ms_min],
+      [2, 2 * limits.webhook_back_off_ms_min],
+    ] as const) {
+      await until(() => pendingWebhooks(server)[0]?.attempts === attempts);
+      t.equal(pendingWebhooks(server)[0]?.dueAt, clock.now() + waitMs);
+      clock.advance(waitMs - 1);
+      await realmOf(server).dispatcher.idle();
+      t.equal(far.calls.length, attempts, "not yet");
+      clock.advance(1);
     }
-  },
-);
+    await quiet(server);
+    t.strictSame(await textsFrom(bert, bot.userId), ["at last"]);
+    t.equal(new Set(far.calls.map(({ text }) => text)).size, 1, "the same payload each time");
+    t.strictSame(await reportsTo(anna, bot), []);
+  }
+});
 
 t.test("[S3] webhook_attempts_max: after that many attempts the bot is reported as unavailable", async (t) => {
   const { server, clock, anna, bert } = await ready(t);
@@ -150,31 +147,28 @@ t.test("[S3] webhook_attempts_max: after that many attempts the bot is reported 
   }
 });
 
-t.test(
-  "[S3] webhook_delivery_ms_max: a request to a hanging receiver times out, is retried, and finally reported",
-  async (t) => {
-    const { server, clock, anna, bert } = await ready(t);
-    const trickle: Behaviour = (response) => response.writeHead(200).write('{"content":');
-    for (const [index, behaviour] of [hang, trickle].entries()) {
-      const far = await Receiver.start(t, behaviour);
-      const { bot } = await webhookBot(anna, `slow${index}`, far.url);
-      await direct(bert, bot);
-      for (let attempts = 1; attempts <= limits.webhook_attempts_max; attempts++) {
-        await far.call(attempts);
-        clock.advance(limits.webhook_delivery_ms_max - 1);
-        await realmOf(server).dispatcher.idle();
-        t.equal(pendingWebhooks(server)[0]?.attempts, attempts - 1);
-        clock.advance(1);
-        await far.until(() => far.open === 0);
-        await until(() => pendingWebhooks(server)[0]?.attempts !== attempts - 1);
-        clock.advance(limits.webhook_back_off_ms_max);
-      }
-      await quiet(server);
-      t.strictSame(await textsFrom(bert, bot.userId), ["Failure! Bot is unavailable"]);
-      t.match(await reportsTo(anna, bot), [/Request timed out after 10 seconds\.$/]);
+t.test("[S3] webhook_delivery_ms_max: a request to a hanging receiver is retried, and finally reported", async (t) => {
+  const { server, clock, anna, bert } = await ready(t);
+  const trickle: Behaviour = (response) => response.writeHead(200).write('{"content":');
+  for (const [index, behaviour] of [hang, trickle].entries()) {
+    const far = await Receiver.start(t, behaviour);
+    const { bot } = await webhookBot(anna, `slow${index}`, far.url);
+    await direct(bert, bot);
+    for (let attempts = 1; attempts <= limits.webhook_attempts_max; attempts++) {
+      await far.call(attempts);
+      clock.advance(limits.webhook_delivery_ms_max - 1);
+      await realmOf(server).dispatcher.idle();
+      t.equal(pendingWebhooks(server)[0]?.attempts, attempts - 1);
+      clock.advance(1);
+      await far.until(() => far.open === 0);
+      await until(() => pendingWebhooks(server)[0]?.attempts !== attempts - 1);
+      clock.advance(limits.webhook_back_off_ms_max);
     }
-  },
-);
+    await quiet(server);
+    t.strictSame(await textsFrom(bert, bot.userId), ["Failure! Bot is unavailable"]);
+    t.match(await reportsTo(anna, bot), [/Request timed out after 10 seconds\.$/]);
+  }
+});
 
 t.test("[behaviour 10] one slow receiver delays neither other bots nor requests", async (t) => {
   const { server, anna, bert } = await ready(t);
@@ -224,21 +218,18 @@ t.test("[S3] webhook_deliveries_concurrent_max: at most that many requests run a
   t.equal(far.calls.length, max + limits.webhook_deliveries_per_bot_concurrent_max);
 });
 
-t.test(
-  "[S3] webhook_deliveries_per_bot_max: messages beyond the bound are not sent, and the owner is notified",
-  async (t) => {
-    const { server, anna, bert } = await ready(t);
-    const far = await Receiver.start(t, hang);
-    const { bot } = await webhookBot(anna, "flooded", far.url);
-    const max = limits.webhook_deliveries_per_bot_max;
-    await Promise.all(Array.from({ length: max }, () => direct(bert, bot)));
-    t.equal(pendingWebhooks(server).length, max);
-    t.strictSame(await reportsTo(anna, bot), []);
-    await Promise.all(Array.from({ length: 3 }, () => direct(bert, bot)));
-    t.equal(pendingWebhooks(server).length, max);
-    t.match(await reportsTo(anna, bot), [/Too many messages wait for its server: this one is not sent\.$/]);
-  },
-);
+t.test("[S3] webhook_deliveries_per_bot_max: messages beyond it are not sent, and the owner is notified", async (t) => {
+  const { server, anna, bert } = await ready(t);
+  const far = await Receiver.start(t, hang);
+  const { bot } = await webhookBot(anna, "flooded", far.url);
+  const max = limits.webhook_deliveries_per_bot_max;
+  await Promise.all(Array.from({ length: max }, () => direct(bert, bot)));
+  t.equal(pendingWebhooks(server).length, max);
+  t.strictSame(await reportsTo(anna, bot), []);
+  await Promise.all(Array.from({ length: 3 }, () => direct(bert, bot)));
+  t.equal(pendingWebhooks(server).length, max);
+  t.match(await reportsTo(anna, bot), [/Too many messages wait for its server: this one is not sent\.$/]);
+});
 
 t.test("[S3] webhook_report_pause_ms: of many failures the owner gets one report, then their number", async (t) => {
   const { server, clock, anna, bert } = await ready(t);

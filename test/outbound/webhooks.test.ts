@@ -48,51 +48,48 @@ async function textsOf(reader: Client, sender: Client): Promise<string[]> {
   return body.messages.map((message: { content: string }) => message.content);
 }
 
-t.test(
-  "[spec 6] a mention sends a payload with the documented fields and the message object without flags",
-  async (t) => {
-    const far = await Receiver.start(t);
-    const { bot, answer: made } = await webhookBot(anna, "payload", far.url);
-    const { body: state } = await anna.post("/register", { fetch_event_types: ["realm_bot"] });
-    const [{ token }] = state.realm_bots.find((one: { user_id: number }) => one.user_id === bot.userId).services;
-    const content = "**hi** @**The payload**, :smile: <b>";
-    const id = await bert.say("general", "lunch", content);
-    const { headers, path } = await far.call(1);
-    const payload = await far.payload(1);
-    const { body } = await bot.get(`/messages/${id}`, { apply_markdown: false, allow_empty_topic_name: true });
-    const { flags, ...message } = body.message;
-    t.ok(Array.isArray(flags));
-    const { body: rendered } = await bot.get(`/messages/${id}`);
-    t.strictSame(payload, {
-      bot_email: made.body.email,
-      bot_full_name: "The payload",
-      data: content,
-      trigger: "mention",
-      token,
-      message: {
-        ...message,
-        content,
-        rendered_content: rendered.message.content,
-        avatar_url: payload.message.avatar_url,
-      },
-    });
-    t.match(payload.message, {
-      id,
-      type: "stream",
-      subject: "lunch",
-      display_recipient: "general",
-      content_type: "text/x-markdown",
-      sender_id: bert.userId,
-      avatar_url: /^https:/,
-    });
-    t.match(token, /^[A-Za-z0-9]{32}$/);
-    t.equal(path, "/hook");
-    t.match(headers, { "content-type": "application/json", "user-agent": /^ZulipOutgoingWebhook\/\d/ });
-    await bert.say("general", "lunch", "@**The payload** again");
-    t.equal((await far.payload(2)).token, token, "[spec 5.4] every payload carries the bot's token");
-    await quiet();
-  },
-);
+t.test("[spec 6] a mention sends a payload with the documented fields and the message without flags", async (t) => {
+  const far = await Receiver.start(t);
+  const { bot, answer: made } = await webhookBot(anna, "payload", far.url);
+  const { body: state } = await anna.post("/register", { fetch_event_types: ["realm_bot"] });
+  const [{ token }] = state.realm_bots.find((one: { user_id: number }) => one.user_id === bot.userId).services;
+  const content = "**hi** @**The payload**, :smile: <b>";
+  const id = await bert.say("general", "lunch", content);
+  const { headers, path } = await far.call(1);
+  const payload = await far.payload(1);
+  const { body } = await bot.get(`/messages/${id}`, { apply_markdown: false, allow_empty_topic_name: true });
+  const { flags, ...message } = body.message;
+  t.ok(Array.isArray(flags));
+  const { body: rendered } = await bot.get(`/messages/${id}`);
+  t.strictSame(payload, {
+    bot_email: made.body.email,
+    bot_full_name: "The payload",
+    data: content,
+    trigger: "mention",
+    token,
+    message: {
+      ...message,
+      content,
+      rendered_content: rendered.message.content,
+      avatar_url: payload.message.avatar_url,
+    },
+  });
+  t.match(payload.message, {
+    id,
+    type: "stream",
+    subject: "lunch",
+    display_recipient: "general",
+    content_type: "text/x-markdown",
+    sender_id: bert.userId,
+    avatar_url: /^https:/,
+  });
+  t.match(token, /^[A-Za-z0-9]{32}$/);
+  t.equal(path, "/hook");
+  t.match(headers, { "content-type": "application/json", "user-agent": /^ZulipOutgoingWebhook\/\d/ });
+  await bert.say("general", "lunch", "@**The payload** again");
+  t.equal((await far.payload(2)).token, token, "[spec 5.4] every payload carries the bot's token");
+  await quiet();
+});
 
 t.test("[spec 6] a direct message to the bot, alone or in a group, has the trigger `direct_message`", async (t) => {
   const far = await Receiver.start(t);
@@ -107,30 +104,27 @@ t.test("[spec 6] a direct message to the bot, alone or in a group, has the trigg
   t.equal(far.calls.length, 2, "the mention in it triggers no second request");
 });
 
-t.test(
-  "[behaviour 10] silent mentions, wildcards, groups, bots and the bot's own messages trigger nothing",
-  async (t) => {
-    const far = await Receiver.start(t, answer({ content: "I heard @**The deaf** and @**The deaf too**" }));
-    const { bot } = await webhookBot(anna, "deaf", far.url);
-    const { bot: too } = await webhookBot(anna, "deaf too".replace(" ", "-"), far.url, { full_name: "The deaf too" });
-    const { bot: generic } = await makeBot(anna, "talker");
-    await createChannel(owner, "quiet place", [owner, anna, bert, bot, too]);
-    const params = { name: "hooks", description: "", members: [bot.userId, anna.userId] };
-    t.equal((await owner.post("/user_groups/create", params)).status, 200);
-    for (const content of ["@_**The deaf**", "@**all**", "@*hooks*", "`@**The deaf**`", "The deaf"]) {
-      await bert.say("quiet place", "t", content);
-    }
-    await generic.say("general", "t", "@**The deaf**");
-    await direct(generic, [bot], "hello");
-    await bot.say("general", "t", "@**The deaf** says I");
-    await quiet();
-    t.equal(far.calls.length, 0);
-    await bert.say("quiet place", "t", "@**The deaf**");
-    await quiet();
-    t.equal(far.calls.length, 1, "its reply mentions itself and another bot, and triggers neither");
-    t.equal((await textsOf(bert, bot)).at(-1), "I heard @**The deaf** and @**The deaf too**");
-  },
-);
+t.test("[behaviour 10] silent mentions, wildcards, groups, bots and the bot itself trigger nothing", async (t) => {
+  const far = await Receiver.start(t, answer({ content: "I heard @**The deaf** and @**The deaf too**" }));
+  const { bot } = await webhookBot(anna, "deaf", far.url);
+  const { bot: too } = await webhookBot(anna, "deaf too".replace(" ", "-"), far.url, { full_name: "The deaf too" });
+  const { bot: generic } = await makeBot(anna, "talker");
+  await createChannel(owner, "quiet place", [owner, anna, bert, bot, too]);
+  const params = { name: "hooks", description: "", members: [bot.userId, anna.userId] };
+  t.equal((await owner.post("/user_groups/create", params)).status, 200);
+  for (const content of ["@_**The deaf**", "@**all**", "@*hooks*", "`@**The deaf**`", "The deaf"]) {
+    await bert.say("quiet place", "t", content);
+  }
+  await generic.say("general", "t", "@**The deaf**");
+  await direct(generic, [bot], "hello");
+  await bot.say("general", "t", "@**The deaf** says I");
+  await quiet();
+  t.equal(far.calls.length, 0);
+  await bert.say("quiet place", "t", "@**The deaf**");
+  await quiet();
+  t.equal(far.calls.length, 1, "its reply mentions itself and another bot, and triggers neither");
+  t.equal((await textsOf(bert, bot)).at(-1), "I heard @**The deaf** and @**The deaf too**");
+});
 
 t.test("[S1] a mention in a channel that the bot cannot read triggers nothing", async (t) => {
   const far = await Receiver.start(t);
@@ -237,7 +231,7 @@ t.test("[behaviour 10] the JSON of a response decides whether a reply is posted,
 });
 
 t.test(
-  "[behaviour 10] the Slack format sends form fields, takes the reply from `text`, and rejects direct messages",
+  "[behaviour 10] the Slack format sends form fields, replies with `text`, and rejects direct messages",
   async (t) => {
     const far = await Receiver.start(t, answer({ text: "done", content: "not this" }));
     const { bot } = await webhookBot(anna, "slacker", far.url, { interface_type: 2 });

@@ -56,23 +56,20 @@ function waiting({ clock }: MissedBench): MailRecord {
   return { id: 1000, template: "new-login", to: email, data, createdAt: clock.now(), attempts: 1, dueAt: clock.now() };
 }
 
-t.test(
-  "[D174] an email waiting for another attempt is dropped when its recipient has switched such emails off",
-  async (t) => {
-    for (const isWanted of [true, false]) {
-      const bench = await startMissed(t);
-      const { server, bob } = bench;
-      await did(bob.patch("/settings", { enable_login_emails: isWanted }));
-      write(server, "mails", 1000, waiting(bench));
-      realmOf(server).dispatcher.send(command({ actor: "mail", id: 1000 }, "mail.due", {}, null));
-      await realmOf(server).dispatcher.idle();
-      await until(() => realmOf(server).view.row("mails", 1000) === undefined);
-      const isSent = outboxFiles(server.dataDir).some((name) => name.includes("-1000"));
-      t.equal(isSent, isWanted, isWanted ? "wanted" : "switched off");
-      await server.stop();
-    }
-  },
-);
+t.test("[D174] an email waiting for another attempt is dropped when its recipient switched them off", async (t) => {
+  for (const isWanted of [true, false]) {
+    const bench = await startMissed(t);
+    const { server, bob } = bench;
+    await did(bob.patch("/settings", { enable_login_emails: isWanted }));
+    write(server, "mails", 1000, waiting(bench));
+    realmOf(server).dispatcher.send(command({ actor: "mail", id: 1000 }, "mail.due", {}, null));
+    await realmOf(server).dispatcher.idle();
+    await until(() => realmOf(server).view.row("mails", 1000) === undefined);
+    const isSent = outboxFiles(server.dataDir).some((name) => name.includes("-1000"));
+    t.equal(isSent, isWanted, isWanted ? "wanted" : "switched off");
+    await server.stop();
+  }
+});
 
 t.test("[D174] a dead letter that its recipient has switched off is not sent by a retry", async (t) => {
   const bench = await startMissed(t);

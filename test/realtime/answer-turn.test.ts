@@ -18,24 +18,21 @@ function becomingGuest(userId: number) {
   return { type: "call", method: "PATCH", path: `/users/${userId}`, params: { role: roles.guest }, ref: "role" };
 }
 
-t.test(
-  "[S1] a user who becomes a guest in the turn of their presence report gets no presence of users they may not see",
-  async (t) => {
-    const person = await personOf(server, "pinging", roles.administrator);
-    await owner.delete("/users/me/subscriptions", { subscriptions: ["general"], principals: [person.userId] });
-    await owner.post("/users/me/presence", { status: "active" });
-    const socket = await RawSocket.of(person);
-    const params = { status: "active", last_update_id: -1 };
-    const ping = { type: "call", method: "POST", path: "/users/me/presence", params, ref: "ping" };
-    socket.send(becomingGuest(person.userId), ping);
-    t.equal((await socket.frame(({ ref }) => ref === "role")).result, "success");
-    const received = await socket.frame(({ ref }) => ref === "ping");
-    t.strictSame(Object.keys(received.presences), [String(person.userId)]);
-  },
-);
+t.test("[S1] a user who becomes a guest in the turn of their report gets no hidden user's presence", async (t) => {
+  const person = await personOf(server, "pinging", roles.administrator);
+  await owner.delete("/users/me/subscriptions", { subscriptions: ["general"], principals: [person.userId] });
+  await owner.post("/users/me/presence", { status: "active" });
+  const socket = await RawSocket.of(person);
+  const params = { status: "active", last_update_id: -1 };
+  const ping = { type: "call", method: "POST", path: "/users/me/presence", params, ref: "ping" };
+  socket.send(becomingGuest(person.userId), ping);
+  t.equal((await socket.frame(({ ref }) => ref === "role")).result, "success");
+  const received = await socket.frame(({ ref }) => ref === "ping");
+  t.strictSame(Object.keys(received.presences), [String(person.userId)]);
+});
 
 t.test(
-  "[S1] a user who becomes a guest in the turn that creates their bot gets no name of a channel they may not see",
+  "[S1] a user who becomes a guest in the turn that creates their bot gets no hidden channel's name",
   async (t) => {
     const person = await personOf(server, "botmaker", roles.administrator);
     await createChannel(owner, "not for guests", []);

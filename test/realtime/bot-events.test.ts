@@ -53,47 +53,44 @@ function check(t: Test, events: Readonly<Record<Name, Event[]>>, bot: readonly E
   }
 }
 
-t.test(
-  "a new bot is sent with its settings to its owner and administrators, and as an account to everyone",
-  async (t) => {
-    let id = 0;
-    const events = await receivedEvents(async () => {
-      const { answer } = await makeBot(keeper, "fresh", {
-        bot_type: 3,
-        payload_url: "https://e.com",
-        interface_type: 2,
-      });
-      id = answer.body.user_id;
+t.test("a new bot is sent with its settings to its owner and administrators, and as a user to everyone", async (t) => {
+  let id = 0;
+  const events = await receivedEvents(async () => {
+    const { answer } = await makeBot(keeper, "fresh", {
+      bot_type: 3,
+      payload_url: "https://e.com",
+      interface_type: 2,
     });
-    const [added] = events.keeper;
-    t.strictSame(added, {
-      type: "realm_bot",
-      op: "add",
-      bot: {
-        user_id: id,
-        email: "fresh-bot@127.0.0.1",
-        full_name: "The fresh",
-        bot_type: 3,
-        is_active: true,
-        api_key: "",
-        avatar_url: added.bot.avatar_url,
-        owner_id: keeper.userId,
-        default_sending_stream: null,
-        default_events_register_stream: null,
-        default_all_public_streams: false,
-        services: [{ base_url: "https://e.com", interface: 2, token: added.bot.services[0].token }],
-      },
-    });
-    for (const [name, got] of Object.entries(events)) {
-      const [first] = got;
-      t.equal(got.length, insiders.includes(name as Name) ? 2 : 1, name);
-      if (insiders.includes(name as Name)) t.strictSame(first, added, name);
-      const person = got.at(-1)?.person;
-      t.match(got.at(-1), { type: "realm_user", op: "add", person: { user_id: id, is_bot: true, bot_type: 3 } });
-      t.notOk("profile_data" in person, "bots have none");
-    }
-  },
-);
+    id = answer.body.user_id;
+  });
+  const [added] = events.keeper;
+  t.strictSame(added, {
+    type: "realm_bot",
+    op: "add",
+    bot: {
+      user_id: id,
+      email: "fresh-bot@127.0.0.1",
+      full_name: "The fresh",
+      bot_type: 3,
+      is_active: true,
+      api_key: "",
+      avatar_url: added.bot.avatar_url,
+      owner_id: keeper.userId,
+      default_sending_stream: null,
+      default_events_register_stream: null,
+      default_all_public_streams: false,
+      services: [{ base_url: "https://e.com", interface: 2, token: added.bot.services[0].token }],
+    },
+  });
+  for (const [name, got] of Object.entries(events)) {
+    const [first] = got;
+    t.equal(got.length, insiders.includes(name as Name) ? 2 : 1, name);
+    if (insiders.includes(name as Name)) t.strictSame(first, added, name);
+    const person = got.at(-1)?.person;
+    t.match(got.at(-1), { type: "realm_user", op: "add", person: { user_id: id, is_bot: true, bot_type: 3 } });
+    t.notOk("profile_data" in person, "bots have none");
+  }
+});
 
 t.test("[S2] the event log contains neither API keys nor tokens of bots", async (t) => {
   const { answer } = await makeBot(keeper, "logged", { bot_type: 3, payload_url: "https://e.com" });
@@ -267,33 +264,30 @@ t.test("[S3] a queue that would need too many bot events is closed, so its clien
   }
 });
 
-t.test(
-  "[S3] a queue that would need too many rename events for default channels is closed, so its client registers again",
-  async (t) => {
-    const channelId = await createChannel(owner, "named by many", [owner]);
-    const { bot } = await makeBot(owner, "naming", { default_sending_stream: "named by many" });
-    const [user, record] = (["users", "bots"] as const).map((table) => realmOf(server).view.row(table, bot.userId));
-    if (user === undefined || record === undefined) throw new Error("no bot");
-    const first = 700_000;
-    const naming = (count: number) => {
-      for (let id = first; id < first + count - 1; id++) {
-        write(server, "users", id, { ...(user as UserRecord), id, email: `n${id}@example.com`, fullName: `N ${id}` });
-        write(server, "bots", id, record as BotRecord);
-      }
-    };
-    for (const [count, code] of [
-      [limits.visibility_events_max, undefined],
-      [limits.visibility_events_max + 1, "BAD_EVENT_QUEUE_ID"],
-    ] as const) {
-      naming(count);
-      const queue = await openQueue(owner, ["realm_bot"]);
-      await owner.patch(`/streams/${channelId}`, { new_name: `named by ${count}` });
-      const { body } = await getEvents(owner, queue, queue.last_event_id, { dont_block: true });
-      t.equal(body.code, code, `${count} bots refer to the channel`);
-      if (code === undefined) t.equal(body.events.length, count);
+t.test("[S3] a queue that would need too many rename events for default channels is closed", async (t) => {
+  const channelId = await createChannel(owner, "named by many", [owner]);
+  const { bot } = await makeBot(owner, "naming", { default_sending_stream: "named by many" });
+  const [user, record] = (["users", "bots"] as const).map((table) => realmOf(server).view.row(table, bot.userId));
+  if (user === undefined || record === undefined) throw new Error("no bot");
+  const first = 700_000;
+  const naming = (count: number) => {
+    for (let id = first; id < first + count - 1; id++) {
+      write(server, "users", id, { ...(user as UserRecord), id, email: `n${id}@example.com`, fullName: `N ${id}` });
+      write(server, "bots", id, record as BotRecord);
     }
-  },
-);
+  };
+  for (const [count, code] of [
+    [limits.visibility_events_max, undefined],
+    [limits.visibility_events_max + 1, "BAD_EVENT_QUEUE_ID"],
+  ] as const) {
+    naming(count);
+    const queue = await openQueue(owner, ["realm_bot"]);
+    await owner.patch(`/streams/${channelId}`, { new_name: `named by ${count}` });
+    const { body } = await getEvents(owner, queue, queue.last_event_id, { dont_block: true });
+    t.equal(body.code, code, `${count} bots refer to the channel`);
+    if (code === undefined) t.equal(body.events.length, count);
+  }
+});
 
 t.test("a new bot is in its role's groups when event recipients are computed", async (t) => {
   const params = { event_types: mirroredTypes, fetch_event_types: mirroredTypes };
@@ -311,43 +305,37 @@ t.test("a new bot is in its role's groups when event recipients are computed", a
   t.strictSame(mirror.snapshot()["realm_user_groups"], fresh);
 });
 
-t.test(
-  "[S1, E2] an owner to whom a channel becomes visible or hidden receives the current defaults of their bot",
-  async (t) => {
-    await createChannel(owner, "in sight", [owner, keeper], { invite_only: true });
-    const defaults = { default_sending_stream: "in sight", default_events_register_stream: "in sight" };
-    const { bot } = await makeBot(keeper, "homesick", defaults);
-    const params = { event_types: mirroredTypes, fetch_event_types: mirroredTypes };
-    const queue = await keeper.register(params);
-    const mirror = new Mirror(queue, { includesSubscribers: false, isModern: false });
-    let after = queue.last_event_id;
-    const subscriptions = { subscriptions: ["in sight"], principals: [keeper.userId] };
-    const id = (await owner.get("/get_stream_id", { stream: "in sight" })).body.stream_id;
-    const changes: readonly (readonly [what: string, work: () => Promise<unknown>])[] = [
-      ["leaves", () => owner.delete("/users/me/subscriptions", subscriptions)],
-      [
-        "joins",
-        () => owner.post("/users/me/subscriptions", { ...subscriptions, subscriptions: [{ name: "in sight" }] }),
-      ],
-      ["leaves again", () => owner.delete("/users/me/subscriptions", subscriptions)],
-      ["sees what is public", () => owner.patch(`/streams/${id}`, { is_private: false })],
-      ["a guest does not see it", () => owner.patch(`/users/${keeper.userId}`, { role: roles.guest })],
-      ["a member sees it", () => owner.patch(`/users/${keeper.userId}`, { role: roles.member })],
-    ];
-    for (const [what, work] of changes) {
-      await work();
-      const { body } = await keeper.get("/events", {
-        queue_id: queue.queue_id,
-        last_event_id: after,
-        dont_block: true,
-      });
-      mirror.apply(body.events);
-      after = body.events.at(-1).id;
-      const fresh = snapshotOf(await keeper.register(params))["realm_bots"] as Event[];
-      t.strictSame(mirror.snapshot()["realm_bots"], fresh, what);
-      const isSeen = !what.startsWith("leaves") && what !== "a guest does not see it";
-      const own = fresh.find(({ user_id: userId }) => userId === bot.userId);
-      t.equal(own?.["default_sending_stream"], isSeen ? "in sight" : null, what);
-    }
-  },
-);
+t.test("[S1, E2] an owner to whom a channel becomes visible or hidden receives their bot's defaults", async (t) => {
+  await createChannel(owner, "in sight", [owner, keeper], { invite_only: true });
+  const defaults = { default_sending_stream: "in sight", default_events_register_stream: "in sight" };
+  const { bot } = await makeBot(keeper, "homesick", defaults);
+  const params = { event_types: mirroredTypes, fetch_event_types: mirroredTypes };
+  const queue = await keeper.register(params);
+  const mirror = new Mirror(queue, { includesSubscribers: false, isModern: false });
+  let after = queue.last_event_id;
+  const subscriptions = { subscriptions: ["in sight"], principals: [keeper.userId] };
+  const id = (await owner.get("/get_stream_id", { stream: "in sight" })).body.stream_id;
+  const changes: readonly (readonly [what: string, work: () => Promise<unknown>])[] = [
+    ["leaves", () => owner.delete("/users/me/subscriptions", subscriptions)],
+    ["joins", () => owner.post("/users/me/subscriptions", { ...subscriptions, subscriptions: [{ name: "in sight" }] })],
+    ["leaves again", () => owner.delete("/users/me/subscriptions", subscriptions)],
+    ["sees what is public", () => owner.patch(`/streams/${id}`, { is_private: false })],
+    ["a guest does not see it", () => owner.patch(`/users/${keeper.userId}`, { role: roles.guest })],
+    ["a member sees it", () => owner.patch(`/users/${keeper.userId}`, { role: roles.member })],
+  ];
+  for (const [what, work] of changes) {
+    await work();
+    const { body } = await keeper.get("/events", {
+      queue_id: queue.queue_id,
+      last_event_id: after,
+      dont_block: true,
+    });
+    mirror.apply(body.events);
+    after = body.events.at(-1).id;
+    const fresh = snapshotOf(await keeper.register(params))["realm_bots"] as Event[];
+    t.strictSame(mirror.snapshot()["realm_bots"], fresh, what);
+    const isSeen = !what.startsWith("leaves") && what !== "a guest does not see it";
+    const own = fresh.find(({ user_id: userId }) => userId === bot.userId);
+    t.equal(own?.["default_sending_stream"], isSeen ? "in sight" : null, what);
+  }
+});

@@ -38,46 +38,43 @@ function summaries(all: Readonly<Record<string, readonly Event[]>>) {
   return Object.fromEntries(Object.entries(all).map(([name, events]) => [name, summary(events)]));
 }
 
-t.test(
-  "[behaviour 2.4] each property has its own event, in a fixed order, with the channel's name at that moment",
-  async (t) => {
-    const id = await channel();
-    const { name } = await record(id);
-    const follower = await Follower.of(member, types);
-    await patch(id, {
-      description: "a *new* one",
-      new_name: `${name} renamed`,
-      is_private: false,
-      is_web_public: true,
-      message_retention_days: "unlimited",
-      topics_policy: "disable_empty_topic",
-      can_send_message_group: { new: group("administrators") },
-      can_remove_subscribers_group: { new: named(member, owner) },
-    });
-    await follower.settled();
-    const update = (property: string, value: unknown, more: Params = {}, called = name) => ({
-      type: "stream",
-      op: "update",
-      stream_id: id,
-      name: called,
-      property,
-      value,
-      ...more,
-    });
-    const renamed = `${name} renamed`;
-    t.strictSame(follower.ofType("stream"), [
-      update("invite_only", false, { history_public_to_subscribers: true, is_web_public: true }),
-      update("topics_policy", "disable_empty_topic"),
-      update("message_retention_days", -1),
-      update("description", "a *new* one", { rendered_description: "<p>a <em>new</em> one</p>" }),
-      update("name", renamed),
-      update("can_remove_subscribers_group", named(owner, member), {}, renamed),
-      update("can_send_message_group", group("administrators"), {}, renamed),
-      update("stream_post_policy", 2, {}, renamed),
-      update("is_announcement_only", true, {}, renamed),
-    ]);
-  },
-);
+t.test("[behaviour 2.4] each property has its own event, in a fixed order, with the channel's name then", async (t) => {
+  const id = await channel();
+  const { name } = await record(id);
+  const follower = await Follower.of(member, types);
+  await patch(id, {
+    description: "a *new* one",
+    new_name: `${name} renamed`,
+    is_private: false,
+    is_web_public: true,
+    message_retention_days: "unlimited",
+    topics_policy: "disable_empty_topic",
+    can_send_message_group: { new: group("administrators") },
+    can_remove_subscribers_group: { new: named(member, owner) },
+  });
+  await follower.settled();
+  const update = (property: string, value: unknown, more: Params = {}, called = name) => ({
+    type: "stream",
+    op: "update",
+    stream_id: id,
+    name: called,
+    property,
+    value,
+    ...more,
+  });
+  const renamed = `${name} renamed`;
+  t.strictSame(follower.ofType("stream"), [
+    update("invite_only", false, { history_public_to_subscribers: true, is_web_public: true }),
+    update("topics_policy", "disable_empty_topic"),
+    update("message_retention_days", -1),
+    update("description", "a *new* one", { rendered_description: "<p>a <em>new</em> one</p>" }),
+    update("name", renamed),
+    update("can_remove_subscribers_group", named(owner, member), {}, renamed),
+    update("can_send_message_group", group("administrators"), {}, renamed),
+    update("stream_post_policy", 2, {}, renamed),
+    update("is_announcement_only", true, {}, renamed),
+  ]);
+});
 
 t.test("an update that changes nothing, or is rejected, sends no event", async (t) => {
   const id = await channel({ description: "the same", message_retention_days: 5 });
@@ -100,22 +97,19 @@ t.test("an update that changes nothing, or is rejected, sends no event", async (
   t.strictSame(summary(await follower.settled()), []);
 });
 
-t.test(
-  "[behaviour 3.8] changes of a public channel are sent to everyone except guests who are not subscribed",
-  async (t) => {
-    const id = await channel({}, [owner, guestIn]);
-    const seen = await followAll({ owner, administrator, member, guest, guestIn });
-    await patch(id, { description: "news" });
-    const received = ["description"];
-    t.strictSame(summaries(await seen()), {
-      owner: received,
-      administrator: received,
-      member: received,
-      guest: [],
-      guestIn: received,
-    });
-  },
-);
+t.test("[behaviour 3.8] changes of a public channel are sent to all except unsubscribed guests", async (t) => {
+  const id = await channel({}, [owner, guestIn]);
+  const seen = await followAll({ owner, administrator, member, guest, guestIn });
+  await patch(id, { description: "news" });
+  const received = ["description"];
+  t.strictSame(summaries(await seen()), {
+    owner: received,
+    administrator: received,
+    member: received,
+    guest: [],
+    guestIn: received,
+  });
+});
 
 t.test(
   "[behaviour 3.8, S1] changes of a private channel are sent to subscribers, administrators and users with a permission on it",
@@ -135,24 +129,21 @@ t.test(
   },
 );
 
-t.test(
-  "[S1] when a public channel becomes private, subscribers receive the change and everyone else its deletion",
-  async (t) => {
-    const id = await channel({}, [owner, guestIn]);
-    const seen = await followAll({ owner, administrator, member, guest, guestIn });
-    await patch(id, { is_private: true, new_name: `secret ${id}` });
-    const received = ["invite_only", "name"];
-    const all = await seen();
-    t.strictSame(summaries(all), {
-      owner: received,
-      administrator: received,
-      member: ["delete"],
-      guest: [],
-      guestIn: received,
-    });
-    t.match(all["member"], [{ type: "stream", op: "delete", stream_ids: [id], streams: [{ stream_id: id }] }]);
-  },
-);
+t.test("[S1] when a public channel becomes private, subscribers get the change, others its deletion", async (t) => {
+  const id = await channel({}, [owner, guestIn]);
+  const seen = await followAll({ owner, administrator, member, guest, guestIn });
+  await patch(id, { is_private: true, new_name: `secret ${id}` });
+  const received = ["invite_only", "name"];
+  const all = await seen();
+  t.strictSame(summaries(all), {
+    owner: received,
+    administrator: received,
+    member: ["delete"],
+    guest: [],
+    guestIn: received,
+  });
+  t.match(all["member"], [{ type: "stream", op: "delete", stream_ids: [id], streams: [{ stream_id: id }] }]);
+});
 
 t.test(
   "[behaviour 2.4] when a private channel becomes public, users to whom it becomes visible receive the channel and its subscribers, not the update",
@@ -195,55 +186,49 @@ t.test(
   },
 );
 
-t.test(
-  "[behaviour 2.4] granting and revoking permissions shows and hides a private channel, by user and by role",
-  async (t) => {
-    const id = await channel({ invite_only: true }, [owner]);
-    const seen = await followAll({ owner, member, holder, guest });
-    await patch(id, { can_subscribe_group: { new: named(member, guest) } });
-    await patch(id, { can_subscribe_group: { new: group("members") } });
-    await patch(id, { can_administer_channel_group: { new: named(member) } });
-    await patch(id, { can_subscribe_group: { new: group("nobody") } });
-    const given = ["can_subscribe_group", "can_subscribe_group", "can_administer_channel_group", "can_subscribe_group"];
-    const live = summaries(await seen());
-    t.strictSame(live["owner"], given);
-    t.strictSame(live["guest"], [], "guests never gain access by a permission");
-    t.equal(live["member"]?.filter((what) => what === "delete").length, 0);
-    t.strictSame(live["member"]?.slice(0, 2), ["create", "peer_add"]);
-    t.equal(live["holder"]?.at(-1), "delete");
-  },
-);
+t.test("[behaviour 2.4] granting and revoking permissions shows and hides a private channel", async (t) => {
+  const id = await channel({ invite_only: true }, [owner]);
+  const seen = await followAll({ owner, member, holder, guest });
+  await patch(id, { can_subscribe_group: { new: named(member, guest) } });
+  await patch(id, { can_subscribe_group: { new: group("members") } });
+  await patch(id, { can_administer_channel_group: { new: named(member) } });
+  await patch(id, { can_subscribe_group: { new: group("nobody") } });
+  const given = ["can_subscribe_group", "can_subscribe_group", "can_administer_channel_group", "can_subscribe_group"];
+  const live = summaries(await seen());
+  t.strictSame(live["owner"], given);
+  t.strictSame(live["guest"], [], "guests never gain access by a permission");
+  t.equal(live["member"]?.filter((what) => what === "delete").length, 0);
+  t.strictSame(live["member"]?.slice(0, 2), ["create", "peer_add"]);
+  t.equal(live["holder"]?.at(-1), "delete");
+});
 
-t.test(
-  "[E2, S1] a user to whom a private channel becomes visible by permission or role receives no earlier events",
-  async (t) => {
-    const id = await channel({ invite_only: true }, [owner, guestIn]);
-    const promoted = await personOf(server, "promoted");
-    const people = { member, promoted, administrator };
-    const queues = await Promise.all(
-      Object.values(people).map((client) => client.register({ ...types, fetch_event_types: [] })),
-    );
-    // All later reads are replays from the log.
-    await owner.say("general", "before", "to all");
-    await patch(id, { new_name: `hushed ${id}`, description: "hush" });
-    await patch(id, { new_name: `whispered ${id}`, can_administer_channel_group: { new: named(member) } });
-    await owner.patch(`/users/${promoted.userId}`, { role: roles.administrator });
-    await patch(id, { description: "known" });
-    const repeated = await Promise.all(
-      Object.values(people).map((client, index) => readNow(client, queues[index] as never)),
-    );
-    const isHere = ({ type, streams = [], ...event }: Event) =>
-      type !== "default_streams" &&
-      [event.stream_id, ...(event.stream_ids ?? []), ...streams.map((s: Event) => s.stream_id)].includes(id);
-    const received = Object.fromEntries(
-      Object.keys(people).map((who, index) => [who, (repeated[index] ?? []).filter(isHere)]),
-    );
-    const all = ["description", "name", "name", "can_administer_channel_group", "description"];
-    const fresh = ["create", "peer_add", "description"];
-    t.strictSame(summaries(received), { member: fresh, promoted: fresh, administrator: all });
-    t.notMatch(JSON.stringify([received["member"], received["promoted"]]), /hush/);
-  },
-);
+t.test("[E2, S1] a user to whom a private channel becomes visible receives no earlier events", async (t) => {
+  const id = await channel({ invite_only: true }, [owner, guestIn]);
+  const promoted = await personOf(server, "promoted");
+  const people = { member, promoted, administrator };
+  const queues = await Promise.all(
+    Object.values(people).map((client) => client.register({ ...types, fetch_event_types: [] })),
+  );
+  // All later reads are replays from the log.
+  await owner.say("general", "before", "to all");
+  await patch(id, { new_name: `hushed ${id}`, description: "hush" });
+  await patch(id, { new_name: `whispered ${id}`, can_administer_channel_group: { new: named(member) } });
+  await owner.patch(`/users/${promoted.userId}`, { role: roles.administrator });
+  await patch(id, { description: "known" });
+  const repeated = await Promise.all(
+    Object.values(people).map((client, index) => readNow(client, queues[index] as never)),
+  );
+  const isHere = ({ type, streams = [], ...event }: Event) =>
+    type !== "default_streams" &&
+    [event.stream_id, ...(event.stream_ids ?? []), ...streams.map((s: Event) => s.stream_id)].includes(id);
+  const received = Object.fromEntries(
+    Object.keys(people).map((who, index) => [who, (repeated[index] ?? []).filter(isHere)]),
+  );
+  const all = ["description", "name", "name", "can_administer_channel_group", "description"];
+  const fresh = ["create", "peer_add", "description"];
+  t.strictSame(summaries(received), { member: fresh, promoted: fresh, administrator: all });
+  t.notMatch(JSON.stringify([received["member"], received["promoted"]]), /hush/);
+});
 
 t.test(
   "[E2] a user deactivated between two slices of a large departure is reported as removed once, so clients count correctly",

@@ -27,25 +27,22 @@ async function rekey(client: Client): Promise<Client> {
   return withKey(client, body.api_key);
 }
 
-t.test(
-  "a revoked key closes its sockets with 4401: following, idle, or authenticated by frame; others stay open",
-  async (t) => {
-    const person = await personOf(server, "person");
-    const { socket: following } = await follow(person, { event_types: ["message"] });
-    const idle = await connect(person);
-    const framed = new Socket(server.url);
-    await framed.opened();
-    await framed.ask({ type: "authenticate", email: person.account?.email, api_key: person.account?.key });
-    const foreign = await connect(owner);
-    const renewed = await rekey(person);
-    for (const socket of [following, idle, framed]) t.strictSame(await socket.closed, ended);
-    t.match(await foreign.ask({ type: "ping" }), { type: "pong" });
-    const again = await connect(renewed);
-    t.match(await again.ask({ type: "ping" }), { type: "pong" });
-    again.close();
-    foreign.close();
-  },
-);
+t.test("a revoked key closes its sockets with 4401: following, idle, or authenticated by frame", async (t) => {
+  const person = await personOf(server, "person");
+  const { socket: following } = await follow(person, { event_types: ["message"] });
+  const idle = await connect(person);
+  const framed = new Socket(server.url);
+  await framed.opened();
+  await framed.ask({ type: "authenticate", email: person.account?.email, api_key: person.account?.key });
+  const foreign = await connect(owner);
+  const renewed = await rekey(person);
+  for (const socket of [following, idle, framed]) t.strictSame(await socket.closed, ended);
+  t.match(await foreign.ask({ type: "ping" }), { type: "pong" });
+  const again = await connect(renewed);
+  t.match(await again.ask({ type: "ping" }), { type: "pong" });
+  again.close();
+  foreign.close();
+});
 
 t.test("a held poll of a revoked key is answered 401, the next one too, and no event is lost", async (t) => {
   const person = await personOf(server, "poller");
@@ -66,17 +63,14 @@ t.test("a held poll of a revoked key is answered 401, the next one too, and no e
   socket.close();
 });
 
-t.test(
-  "[M1] when a socket regenerates its own key, the response with the new key is sent before the socket is closed",
-  async (t) => {
-    const person = await personOf(server, "caller");
-    const socket = await connect(person);
-    const reply = await socket.ask({ type: "call", method: "POST", path: "/users/me/api_key/regenerate" });
-    t.match(reply.api_key, /^[A-Za-z0-9]{32}$/);
-    t.strictSame(await socket.closed, ended);
-    t.equal((await withKey(person, reply.api_key).get("/users/me")).status, 200);
-  },
-);
+t.test("[M1] when a socket regenerates its own key, the response is sent before the socket is closed", async (t) => {
+  const person = await personOf(server, "caller");
+  const socket = await connect(person);
+  const reply = await socket.ask({ type: "call", method: "POST", path: "/users/me/api_key/regenerate" });
+  t.match(reply.api_key, /^[A-Za-z0-9]{32}$/);
+  t.strictSame(await socket.closed, ended);
+  t.equal((await withKey(person, reply.api_key).get("/users/me")).status, 200);
+});
 
 t.test("a key evicted by later logins closes only its own sockets", async (t) => {
   const person = await personOf(server, "crowded");
@@ -104,17 +98,10 @@ t.test("regenerating a bot's key closes the sockets that the old key opened", as
   t.strictSame(await readNow(withKey(bot, body.api_key), queue), []);
 });
 
-t.test(
-  "[spec 4.20] every socket of a deactivated user or bot is closed with 4403 at once, idle ones too",
-  async (t) => {
-    const person = await personOf(server, "leaver");
-    const { bot } = await makeBot(person, "theirs");
-    const sockets = [
-      await connect(person),
-      await connect(bot),
-      (await follow(bot, { event_types: ["message"] })).socket,
-    ];
-    await owner.delete(`/users/${person.userId}`);
-    for (const socket of sockets) t.match(await socket.closed, { code: 4403 });
-  },
-);
+t.test("[spec 4.20] every socket of a deactivated user or bot is closed with 4403 at once, idle or not", async (t) => {
+  const person = await personOf(server, "leaver");
+  const { bot } = await makeBot(person, "theirs");
+  const sockets = [await connect(person), await connect(bot), (await follow(bot, { event_types: ["message"] })).socket];
+  await owner.delete(`/users/${person.userId}`);
+  for (const socket of sockets) t.match(await socket.closed, { code: 4403 });
+});

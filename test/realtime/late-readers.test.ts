@@ -87,25 +87,22 @@ t.test("[E2, S1] a guest who joins a public channel and later becomes a member g
   ),
 );
 
-t.test(
-  "[E2] a user who saw a channel by role, and now sees it as a subscriber, misses no event of the time before",
-  (t) => {
-    let id = 0;
-    return watch(
-      t,
-      async ({ owner, member }) => {
-        await change(owner, id, { new_name: "known by another name", description: "to administrators" });
-        await invite(owner, "known by another name", member);
-        await setRole(owner, member, roles.member);
-        await change(owner, id, { message_retention_days: 7 });
-      },
-      async (stage) => {
-        id = await createChannel(stage.owner, "known", [stage.owner, stage.other], { invite_only: true });
-        await as(roles.administrator)(stage);
-      },
-    );
-  },
-);
+t.test("[E2] a user who saw a channel by role, and then as a subscriber, misses no event of before", (t) => {
+  let id = 0;
+  return watch(
+    t,
+    async ({ owner, member }) => {
+      await change(owner, id, { new_name: "known by another name", description: "to administrators" });
+      await invite(owner, "known by another name", member);
+      await setRole(owner, member, roles.member);
+      await change(owner, id, { message_retention_days: 7 });
+    },
+    async (stage) => {
+      id = await createChannel(stage.owner, "known", [stage.owner, stage.other], { invite_only: true });
+      await as(roles.administrator)(stage);
+    },
+  );
+});
 
 t.test("[behaviour 4.3] changes made while a channel was archived are not sent after it is unarchived", (t) => {
   let [ids, hidden]: [number[], number] = [[], 0];
@@ -128,25 +125,22 @@ t.test("[behaviour 4.3] changes made while a channel was archived are not sent a
   );
 });
 
-t.test(
-  "[S1] a queue for all public channels does not receive messages written before a channel became public",
-  async (t) => {
-    const server = await startTestServer(t);
-    const { owner } = server;
-    const reader = await personOf(server, "reader");
-    const id = await createChannel(owner, "private", [owner], { invite_only: true });
-    const queue = await openQueue(reader, ["message"], { all_public_streams: true });
-    await owner.say("general", "waiting", "everything from here on is read from the log");
-    await owner.say(id, "t", "among us");
-    await change(owner, id, { is_private: false });
-    await owner.say(id, "t", "to all");
-    const received = (await readNow(reader, queue)).map(({ message }: Event) => message.content);
-    t.strictSame(
-      received.filter((content: string) => /among us|to all/.test(content)),
-      ["to all"],
-    );
-  },
-);
+t.test("[S1] a queue for all public channels does not receive messages from before a channel was public", async (t) => {
+  const server = await startTestServer(t);
+  const { owner } = server;
+  const reader = await personOf(server, "reader");
+  const id = await createChannel(owner, "private", [owner], { invite_only: true });
+  const queue = await openQueue(reader, ["message"], { all_public_streams: true });
+  await owner.say("general", "waiting", "everything from here on is read from the log");
+  await owner.say(id, "t", "among us");
+  await change(owner, id, { is_private: false });
+  await owner.say(id, "t", "to all");
+  const received = (await readNow(reader, queue)).map(({ message }: Event) => message.content);
+  t.strictSame(
+    received.filter((content: string) => /among us|to all/.test(content)),
+    ["to all"],
+  );
+});
 
 /** Hides the user's email address from everyone from now on. */
 function hideAddress(person: Client) {

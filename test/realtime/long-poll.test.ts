@@ -43,35 +43,29 @@ t.test("[behaviour 4.2] a poll is held until the first event and returns it", as
   t.ok(body.events[0].id > queue.last_event_id);
 });
 
-t.test(
-  "[behaviour 4.2] waiting events are returned at once, and dont_block returns an empty list when there are none",
-  async (t) => {
-    const queue = await openQueue(owner, ["message"]);
-    t.strictSame(
-      await plainly(getEvents(owner, queue, queue.last_event_id, { dont_block: true })),
-      success({ events: [] }),
-    );
-    const ids = [await owner.say("general", "now", "1"), await owner.say("general", "now", "2")];
-    const { body } = await getEvents(owner, queue, queue.last_event_id);
-    t.strictSame(messageIds(body.events), ids);
-    t.ok(increases(body.events));
-    t.strictSame(await readNow(owner, queue, body.events[1].id), []);
-  },
-);
+t.test("[behaviour 4.2] waiting events are returned at once, and dont_block returns an empty list", async (t) => {
+  const queue = await openQueue(owner, ["message"]);
+  t.strictSame(
+    await plainly(getEvents(owner, queue, queue.last_event_id, { dont_block: true })),
+    success({ events: [] }),
+  );
+  const ids = [await owner.say("general", "now", "1"), await owner.say("general", "now", "2")];
+  const { body } = await getEvents(owner, queue, queue.last_event_id);
+  t.strictSame(messageIds(body.events), ids);
+  t.ok(increases(body.events));
+  t.strictSame(await readNow(owner, queue, body.events[1].id), []);
+});
 
-t.test(
-  "[behaviour 4.2] the same last_event_id returns the same events until a later one acknowledges them",
-  async (t) => {
-    const queue = await openQueue(owner, ["message"]);
-    for (const content of ["1", "2", "3"]) await owner.say("general", "again", content);
-    const first = await readNow(owner, queue);
-    t.equal(first.length, 3);
-    t.strictSame(await readNow(owner, queue), first, "the response was lost: nothing is acknowledged yet");
-    t.strictSame(await readNow(owner, queue, first[0].id), first.slice(1));
-    t.strictSame(await readNow(owner, queue, first[0].id), first.slice(1));
-    t.strictSame(await readNow(owner, queue, first[2].id), []);
-  },
-);
+t.test("[behaviour 4.2] the same last_event_id returns the same events until another acknowledges them", async (t) => {
+  const queue = await openQueue(owner, ["message"]);
+  for (const content of ["1", "2", "3"]) await owner.say("general", "again", content);
+  const first = await readNow(owner, queue);
+  t.equal(first.length, 3);
+  t.strictSame(await readNow(owner, queue), first, "the response was lost: nothing is acknowledged yet");
+  t.strictSame(await readNow(owner, queue, first[0].id), first.slice(1));
+  t.strictSame(await readNow(owner, queue, first[0].id), first.slice(1));
+  t.strictSame(await readNow(owner, queue, first[2].id), []);
+});
 
 t.test("[behaviour 4.2] a last_event_id below the acknowledged one is rejected, and repeats no event", async (t) => {
   const queue = await openQueue(owner, ["message"]);
@@ -132,30 +126,27 @@ t.test("[behaviour 4.2] a second poll ends the first, which returns no events", 
   t.strictSame(messageIds((await second.answer).body.events), [id]);
 });
 
-t.test(
-  "[behaviour 4.2, D24] unknown queues and queues of other users give the same error; parameters are validated",
-  async (t) => {
-    const outsider = await personOf(server, "outsider");
-    const queue = await openQueue(owner, ["message"]);
-    const foreign = await plainly(getEvents(outsider, queue, queue.last_event_id));
-    t.strictSame(foreign, gone(queue.queue_id));
-    t.strictSame(await plainly(outsider.delete("/events", { queue_id: queue.queue_id })), gone(queue.queue_id));
-    const unknown = { queue_id: "0123-4567", last_event_id: -1 };
-    t.strictSame(await plainly(getEvents(owner, unknown, -1)), gone("0123-4567"));
-    t.strictSame(await plainly(owner.delete("/events", { queue_id: "0123-4567" })), gone("0123-4567"));
-    t.match(await owner.get("/events", { last_event_id: -1 }), {
-      status: 400,
-      body: { msg: "Missing 'queue_id' argument" },
-    });
-    const named = { queue_id: queue.queue_id };
-    t.match(await owner.get("/events", named), { status: 400, body: { msg: "Missing 'last_event_id' argument" } });
-    for (const last of ["x", "-2", "1.5", '"7"']) {
-      const refused = await owner.get("/events", { ...named, last_event_id: last });
-      t.match(refused, { status: 400, body: { result: "error", code: "BAD_REQUEST" } }, last);
-    }
-    t.equal((await readNow(owner, queue)).length, 0, "the queue still exists");
-  },
-);
+t.test("[behaviour 4.2, D24] unknown queues and queues of other users give the same error", async (t) => {
+  const outsider = await personOf(server, "outsider");
+  const queue = await openQueue(owner, ["message"]);
+  const foreign = await plainly(getEvents(outsider, queue, queue.last_event_id));
+  t.strictSame(foreign, gone(queue.queue_id));
+  t.strictSame(await plainly(outsider.delete("/events", { queue_id: queue.queue_id })), gone(queue.queue_id));
+  const unknown = { queue_id: "0123-4567", last_event_id: -1 };
+  t.strictSame(await plainly(getEvents(owner, unknown, -1)), gone("0123-4567"));
+  t.strictSame(await plainly(owner.delete("/events", { queue_id: "0123-4567" })), gone("0123-4567"));
+  t.match(await owner.get("/events", { last_event_id: -1 }), {
+    status: 400,
+    body: { msg: "Missing 'queue_id' argument" },
+  });
+  const named = { queue_id: queue.queue_id };
+  t.match(await owner.get("/events", named), { status: 400, body: { msg: "Missing 'last_event_id' argument" } });
+  for (const last of ["x", "-2", "1.5", '"7"']) {
+    const refused = await owner.get("/events", { ...named, last_event_id: last });
+    t.match(refused, { status: 400, body: { result: "error", code: "BAD_REQUEST" } }, last);
+  }
+  t.equal((await readNow(owner, queue)).length, 0, "the queue still exists");
+});
 
 t.test("[spec 5, D2] GET /events rejects requests without credentials", async (t) => {
   const queue = await openQueue(owner, ["message"]);
@@ -227,25 +218,22 @@ t.test("[spec 4.20] deactivating a user deletes their queues and ends the polls 
   t.match(await getEvents(leaver, queue, queue.last_event_id), { status: 401, body: { code: "USER_DEACTIVATED" } });
 });
 
-t.test(
-  "[E2] last_event_id and state belong to the same moment: each message is in exactly one of state and events",
-  async (t) => {
-    await createChannel(owner, "busy", [owner]);
-    const contents = Array.from({ length: 120 }, (_, index) => String(index));
-    const sent = sayMany(owner, "busy", "flow", contents);
-    const opened = await Promise.all(
-      Array.from({ length: 12 }, () => owner.register({ event_types: ["message"], narrow: [["channel", "busy"]] })),
+t.test("[E2] last_event_id and state belong to the same moment: each message is in one of them", async (t) => {
+  await createChannel(owner, "busy", [owner]);
+  const contents = Array.from({ length: 120 }, (_, index) => String(index));
+  const sent = sayMany(owner, "busy", "flow", contents);
+  const opened = await Promise.all(
+    Array.from({ length: 12 }, () => owner.register({ event_types: ["message"], narrow: [["channel", "busy"]] })),
+  );
+  const ids = await sent;
+  for (const queue of opened) {
+    const later = messageIds(await readNow(owner, queue));
+    t.strictSame(
+      later,
+      ids.filter((id) => id > Number(queue["max_message_id"])),
     );
-    const ids = await sent;
-    for (const queue of opened) {
-      const later = messageIds(await readNow(owner, queue));
-      t.strictSame(
-        later,
-        ids.filter((id) => id > Number(queue["max_message_id"])),
-      );
-    }
-  },
-);
+  }
+});
 
 t.test("[E4] an offline reader gets the latest typing event of each typist, and nothing twice", async (t) => {
   const typist = await personOf(server, "typist");
@@ -266,25 +254,22 @@ t.test("[E4] an offline reader gets the latest typing event of each typist, and 
   t.strictSame(await readNow(owner, queue, events[1].id), []);
 });
 
-t.test(
-  "[S3, E4] a queue keeps at most 200 volatile events for its next reader and evicts the oldest first",
-  async (t) => {
-    const typist = await personOf(server, "many topics");
-    const channelId = await createChannel(owner, "many topics", [owner, typist]);
-    const capabilities = { notification_settings_null: true, stream_typing_notifications: true };
-    const queue = await openQueue(owner, ["typing"], { client_capabilities: capabilities });
-    const topics = Array.from({ length: limits.queue_volatile_events_max + 1 }, (_, index) => `topic ${index}`);
-    for (const topic of topics) {
-      await typist.post("/typing", { type: "channel", op: "start", stream_id: channelId, topic });
-    }
-    const events = await readNow(owner, queue);
-    t.strictSame(
-      events.map((event) => event.topic),
-      topics.slice(1),
-    );
-    t.ok(increases(events));
-  },
-);
+t.test("[S3, E4] a queue keeps at most 200 volatile events for its next reader and evicts the oldest", async (t) => {
+  const typist = await personOf(server, "many topics");
+  const channelId = await createChannel(owner, "many topics", [owner, typist]);
+  const capabilities = { notification_settings_null: true, stream_typing_notifications: true };
+  const queue = await openQueue(owner, ["typing"], { client_capabilities: capabilities });
+  const topics = Array.from({ length: limits.queue_volatile_events_max + 1 }, (_, index) => `topic ${index}`);
+  for (const topic of topics) {
+    await typist.post("/typing", { type: "channel", op: "start", stream_id: channelId, topic });
+  }
+  const events = await readNow(owner, queue);
+  t.strictSame(
+    events.map((event) => event.topic),
+    topics.slice(1),
+  );
+  t.ok(increases(events));
+});
 
 t.test("[E1] typing events kept for the next poll and messages are returned in order of their ids", async (t) => {
   const typist = await personOf(server, "order");

@@ -108,41 +108,38 @@ t.test("[S1] a bot that cannot read the channel receives no mention, live or rep
   t.ok(closed > 0);
 });
 
-t.test(
-  "other mentions and other kinds of users receive nothing from a channel they are not subscribed to",
-  async (t) => {
-    const { bot } = await makeBot(owner, "generic");
-    const { bot: webhook } = await makeBot(owner, "outgoing", {
-      bot_type: botTypes.outgoingWebhook,
-      payload_url: "http://127.0.0.1:9",
-    });
-    const { bot: gone } = await makeBot(owner, "gone");
-    const person = await personOf(server, "person");
-    await createChannel(owner, "mentions", [owner]);
-    const group = await owner.post("/user_groups/create", {
-      name: "robots",
-      description: "",
-      members: [bot.userId, person.userId],
-    });
-    t.equal(group.status, 200);
-    const followers = [bot, webhook, person];
-    const queues = await Promise.all(
-      followers.map((client) => openQueue(client, ["message"], { narrow: [["channel", "mentions"]] })),
-    );
-    await owner.delete(`/bots/${gone.userId}`);
-    for (const content of [
-      `@_**The generic** silently`,
-      `\`@**The generic**\` in code`,
-      "@*robots* all of you",
-      "@**all** everybody",
-      `${name("outgoing")} ${name("gone")} @**person**`,
-    ]) {
-      await owner.say("mentions", "t", content);
-    }
-    const received = await Promise.all(queues.map((queue, index) => readNow(followers[index] as Client, queue)));
-    t.strictSame(received, [[], [], []]);
-  },
-);
+t.test("other mentions and kinds of users receive nothing from a channel they are not subscribed to", async (t) => {
+  const { bot } = await makeBot(owner, "generic");
+  const { bot: webhook } = await makeBot(owner, "outgoing", {
+    bot_type: botTypes.outgoingWebhook,
+    payload_url: "http://127.0.0.1:9",
+  });
+  const { bot: gone } = await makeBot(owner, "gone");
+  const person = await personOf(server, "person");
+  await createChannel(owner, "mentions", [owner]);
+  const group = await owner.post("/user_groups/create", {
+    name: "robots",
+    description: "",
+    members: [bot.userId, person.userId],
+  });
+  t.equal(group.status, 200);
+  const followers = [bot, webhook, person];
+  const queues = await Promise.all(
+    followers.map((client) => openQueue(client, ["message"], { narrow: [["channel", "mentions"]] })),
+  );
+  await owner.delete(`/bots/${gone.userId}`);
+  for (const content of [
+    `@_**The generic** silently`,
+    `\`@**The generic**\` in code`,
+    "@*robots* all of you",
+    "@**all** everybody",
+    `${name("outgoing")} ${name("gone")} @**person**`,
+  ]) {
+    await owner.say("mentions", "t", content);
+  }
+  const received = await Promise.all(queues.map((queue, index) => readNow(followers[index] as Client, queue)));
+  t.strictSame(received, [[], [], []]);
+});
 
 t.test("a message received through all_public_streams without a subscription has no flags", async (t) => {
   const person = await personOf(server, "watcher");

@@ -82,115 +82,109 @@ async function fetchAll(client: Client, abilities: Abilities, more: Params): Pro
   return body.messages;
 }
 
-t.test(
-  "[E2, S1] clients that follow events have what a fresh fetch returns, whatever happens to messages",
-  async (t) => {
-    const server = await startTestServer(t);
-    const { owner } = server;
-    const member = await personOf(server, "member");
-    const other = await personOf(server, "other");
-    const guest = await personOf(server, "guest", roles.guest);
-    const open = await createChannel(owner, "open", [owner, member, other, guest]);
-    const wide = await createChannel(owner, "wide", [owner, member]);
-    const sealed = await createChannel(member, "sealed", [member, other], { invite_only: true });
-    const say = async (channelId: number, topic: string, count: number, by = member) => {
-      const ids: number[] = [];
-      for (let n = 0; n < count; n++) ids.push(await by.say(channelId, topic, `${topic} ${n}`));
-      return ids;
-    };
-    const [a = 0, b = 0, c = 0] = await say(open, "one", 3);
-    const [d = 0, e = 0] = await say(open, "", 2, other);
-    const [f = 0, g = 0] = await say(sealed, "inside", 2);
-    const [h = 0] = await say(open, "leaving", 2);
-    const direct = (await member.post("/messages", { type: "direct", to: [owner.userId], content: "x" })).body.id;
-    await other.post(`/messages/${a}/reactions`, { emoji_name: "tada" });
+t.test("[E2, S1] clients that follow events have what a fresh fetch returns, whatever messages do", async (t) => {
+  const server = await startTestServer(t);
+  const { owner } = server;
+  const member = await personOf(server, "member");
+  const other = await personOf(server, "other");
+  const guest = await personOf(server, "guest", roles.guest);
+  const open = await createChannel(owner, "open", [owner, member, other, guest]);
+  const wide = await createChannel(owner, "wide", [owner, member]);
+  const sealed = await createChannel(member, "sealed", [member, other], { invite_only: true });
+  const say = async (channelId: number, topic: string, count: number, by = member) => {
+    const ids: number[] = [];
+    for (let n = 0; n < count; n++) ids.push(await by.say(channelId, topic, `${topic} ${n}`));
+    return ids;
+  };
+  const [a = 0, b = 0, c = 0] = await say(open, "one", 3);
+  const [d = 0, e = 0] = await say(open, "", 2, other);
+  const [f = 0, g = 0] = await say(sealed, "inside", 2);
+  const [h = 0] = await say(open, "leaving", 2);
+  const direct = (await member.post("/messages", { type: "direct", to: [owner.userId], content: "x" })).body.id;
+  await other.post(`/messages/${a}/reactions`, { emoji_name: "tada" });
 
-    const able = { empty_topic_name: true, bulk_message_deletion: true };
-    const unable = { empty_topic_name: false, bulk_message_deletion: false };
-    const watchers: [string, Watcher][] = [];
-    for (const [name, client, abilities] of [
-      ["owner", owner, able],
-      ["member", member, unable],
-      ["other", other, able],
-      ["guest", guest, unable],
-    ] as const) {
-      watchers.push([name, await Watcher.of(client, abilities)]);
-    }
+  const able = { empty_topic_name: true, bulk_message_deletion: true };
+  const unable = { empty_topic_name: false, bulk_message_deletion: false };
+  const watchers: [string, Watcher][] = [];
+  for (const [name, client, abilities] of [
+    ["owner", owner, able],
+    ["member", member, unable],
+    ["other", other, able],
+    ["guest", guest, unable],
+  ] as const) {
+    watchers.push([name, await Watcher.of(client, abilities)]);
+  }
 
-    const patch = async (by: Client, id: number, params: Params) => {
-      const { status, body } = await by.patch(`/messages/${id}`, params);
-      t.equal(status, 200, JSON.stringify(body));
-    };
-    const whole = { propagate_mode: "change_all" };
-    await patch(member, a, { content: "/me edits @**owner**" });
-    await patch(member, a, { content: "and again @**other 0**" });
-    await patch(other, b, { topic: "two" });
-    await patch(other, a, { ...whole, topic: "✔ one" });
-    await patch(member, d, { ...whole, topic: "named https://example.com" });
-    await patch(member, e, { topic: "" });
-    const [late = 0] = await say(open, "two", 1);
-    await patch(member, late, { content: "late, edited" });
-    await other.post(`/messages/${late}/reactions`, { emoji_name: "smile" });
-    await patch(member, c, { topic: "two", propagate_mode: "change_later" });
-    await patch(owner, b, { ...whole, stream_id: wide });
-    await patch(member, h, { ...whole, stream_id: sealed, topic: "left" });
-    await patch(member, f, { stream_id: open, topic: "outside" });
-    await patch(member, g, { content: "still inside" });
-    await patch(member, direct, { content: "direct, edited" });
-    await owner.post(`/messages/${direct}/reactions`, { emoji_name: "smile" });
-    await other.delete(`/messages/${a}/reactions`, { emoji_name: "tada" });
-    await owner.post(`/messages/${a}/reactions`, { emoji_name: "tada" });
-    await member.delete(`/messages/${late}`);
-    await member.delete(`/messages/${c}`);
-    const fence = await owner.say("open", "the end", "the end");
-    for (const [name, watcher] of watchers) await watcher.check(t, name, fence);
-  },
-);
+  const patch = async (by: Client, id: number, params: Params) => {
+    const { status, body } = await by.patch(`/messages/${id}`, params);
+    t.equal(status, 200, JSON.stringify(body));
+  };
+  const whole = { propagate_mode: "change_all" };
+  await patch(member, a, { content: "/me edits @**owner**" });
+  await patch(member, a, { content: "and again @**other 0**" });
+  await patch(other, b, { topic: "two" });
+  await patch(other, a, { ...whole, topic: "✔ one" });
+  await patch(member, d, { ...whole, topic: "named https://example.com" });
+  await patch(member, e, { topic: "" });
+  const [late = 0] = await say(open, "two", 1);
+  await patch(member, late, { content: "late, edited" });
+  await other.post(`/messages/${late}/reactions`, { emoji_name: "smile" });
+  await patch(member, c, { topic: "two", propagate_mode: "change_later" });
+  await patch(owner, b, { ...whole, stream_id: wide });
+  await patch(member, h, { ...whole, stream_id: sealed, topic: "left" });
+  await patch(member, f, { stream_id: open, topic: "outside" });
+  await patch(member, g, { content: "still inside" });
+  await patch(member, direct, { content: "direct, edited" });
+  await owner.post(`/messages/${direct}/reactions`, { emoji_name: "smile" });
+  await other.delete(`/messages/${a}/reactions`, { emoji_name: "tada" });
+  await owner.post(`/messages/${a}/reactions`, { emoji_name: "tada" });
+  await member.delete(`/messages/${late}`);
+  await member.delete(`/messages/${c}`);
+  const fence = await owner.say("open", "the end", "the end");
+  for (const [name, watcher] of watchers) await watcher.check(t, name, fence);
+});
 
-t.test(
-  "[E2] a user who followed a message into a private channel and left it receives the message's next move",
-  async (t) => {
-    const server = await startTestServer(t);
-    const { owner } = server;
-    const reader = await personOf(server, "reader");
-    const people = [owner, reader];
-    const lobby = await createChannel(owner, "lobby", people);
-    const cellar = await createChannel(owner, "cellar", people, { invite_only: true });
-    const attic = await createChannel(owner, "attic", people);
-    const id = await owner.say(lobby, "soup", "hot");
-    const kept = await owner.say(lobby, "bread", "cold");
-    const queue = await reader.register({
-      event_types: ["update_message", "delete_message"],
-      client_capabilities: { notification_settings_null: true, bulk_message_deletion: true },
+t.test("[E2] a user who followed a message into a private channel and left gets the message's next move", async (t) => {
+  const server = await startTestServer(t);
+  const { owner } = server;
+  const reader = await personOf(server, "reader");
+  const people = [owner, reader];
+  const lobby = await createChannel(owner, "lobby", people);
+  const cellar = await createChannel(owner, "cellar", people, { invite_only: true });
+  const attic = await createChannel(owner, "attic", people);
+  const id = await owner.say(lobby, "soup", "hot");
+  const kept = await owner.say(lobby, "bread", "cold");
+  const queue = await reader.register({
+    event_types: ["update_message", "delete_message"],
+    client_capabilities: { notification_settings_null: true, bulk_message_deletion: true },
+  });
+  const move = async (messageId: number, to: { stream_id?: number; topic?: string }) => {
+    const { status } = await owner.patch(`/messages/${messageId}`, {
+      ...to,
+      propagate_mode: "change_one",
+      send_notification_to_old_thread: false,
+      send_notification_to_new_thread: false,
     });
-    const move = async (messageId: number, to: { stream_id?: number; topic?: string }) => {
-      const { status } = await owner.patch(`/messages/${messageId}`, {
-        ...to,
-        propagate_mode: "change_one",
-        send_notification_to_old_thread: false,
-        send_notification_to_new_thread: false,
-      });
-      t.equal(status, 200);
-    };
-    await move(id, { stream_id: cellar });
-    await move(kept, { stream_id: cellar, topic: "secret" });
-    await move(id, { topic: "broth" });
-    await move(id, { stream_id: attic });
-    const { status } = await reader.delete("/users/me/subscriptions", { subscriptions: ["cellar"] });
     t.equal(status, 200);
-    const received = await readNow(reader, queue);
-    // They may no longer see its topic there (S1).
-    t.strictSame(
-      received.map((event) => [event.type, event.message_ids, event.new_stream_id, event.subject]),
-      [
-        ["update_message", [id], cellar, undefined],
-        ["update_message", [kept], cellar, undefined],
-        ["update_message", [id], attic, "broth"],
-      ],
-    );
-    t.equal((await reader.get(`/messages/${id}`)).body.message.stream_id, attic);
-  },
-);
+  };
+  await move(id, { stream_id: cellar });
+  await move(kept, { stream_id: cellar, topic: "secret" });
+  await move(id, { topic: "broth" });
+  await move(id, { stream_id: attic });
+  const { status } = await reader.delete("/users/me/subscriptions", { subscriptions: ["cellar"] });
+  t.equal(status, 200);
+  const received = await readNow(reader, queue);
+  // They may no longer see its topic there (S1).
+  t.strictSame(
+    received.map((event) => [event.type, event.message_ids, event.new_stream_id, event.subject]),
+    [
+      ["update_message", [id], cellar, undefined],
+      ["update_message", [kept], cellar, undefined],
+      ["update_message", [id], attic, "broth"],
+    ],
+  );
+  t.equal((await reader.get(`/messages/${id}`)).body.message.stream_id, attic);
+});
 
 t.test("[E2] a message moved out of a reader's channels before they poll is replayed as read", async (t) => {
   const server = await startTestServer(t);

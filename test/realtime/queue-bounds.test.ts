@@ -72,31 +72,25 @@ t.test("[S3] a queue keeps only the capabilities and event types that the server
   t.ok(every["queue_id"], "all types of the server at once fit into the bound");
 });
 
-t.test(
-  "[S3] replay_events_per_answer_max: a poll returns at most that many events, the next poll the rest",
-  async (t) => {
-    const queue = await openQueue(owner, ["message"]);
-    const ids = await sayMany(
-      owner,
-      "general",
-      "many",
-      times(limits.replay_events_per_answer_max + 1, (index) => String(index)),
-    );
-    const first = await readNow(owner, queue);
-    t.equal(first.length, limits.replay_events_per_answer_max);
-    const rest = await readNow(owner, queue, first.at(-1).id);
-    t.strictSame(messageIds([...first, ...rest]), ids);
-  },
-);
+t.test("[S3] replay_events_per_answer_max: a poll returns that many events, the next the rest", async (t) => {
+  const queue = await openQueue(owner, ["message"]);
+  const ids = await sayMany(
+    owner,
+    "general",
+    "many",
+    times(limits.replay_events_per_answer_max + 1, (index) => String(index)),
+  );
+  const first = await readNow(owner, queue);
+  t.equal(first.length, limits.replay_events_per_answer_max);
+  const rest = await readNow(owner, queue, first.at(-1).id);
+  t.strictSame(messageIds([...first, ...rest]), ids);
+});
 
-t.test(
-  "[S3] socket_texts_shared_max: at most that many texts are cached, and the least recently used is evicted",
-  (t) => {
-    const texts = new SharedTexts(limits.socket_texts_shared_max);
-    for (const index of times(limits.socket_texts_shared_max, (at) => at)) texts.share(`program ${index}`);
-    t.equal(texts.size, limits.socket_texts_shared_max);
-    t.equal(texts.share("one more"), "one more");
-    t.equal(texts.size, limits.socket_texts_shared_max);
-    t.end();
-  },
-);
+t.test("[S3] socket_texts_shared_max: at most that many texts are cached, the least recently used goes", (t) => {
+  const texts = new SharedTexts(limits.socket_texts_shared_max);
+  for (const index of times(limits.socket_texts_shared_max, (at) => at)) texts.share(`program ${index}`);
+  t.equal(texts.size, limits.socket_texts_shared_max);
+  t.equal(texts.share("one more"), "one more");
+  t.equal(texts.size, limits.socket_texts_shared_max);
+  t.end();
+});

@@ -23,44 +23,41 @@ async function onlyEvent(queue: Queue): Promise<Event> {
   return rest;
 }
 
-t.test(
-  "[behaviour 4.4] a message event carries the message without flags, and the reader's flags separately",
-  async (t) => {
-    const queue = await openQueue(owner, ["message"]);
-    const id = await owner.say("general", "lunch", "**hi**");
-    const event = await onlyEvent(queue);
-    t.strictSame(Object.keys(event).sort(), ["flags", "message", "type"]);
-    t.match(event.message, { timestamp: Number, recipient_id: Number });
-    t.strictSame(
-      { ...event, message: { ...event.message, timestamp: 0, recipient_id: 0 } },
-      {
-        type: "message",
-        flags: [],
-        message: {
-          id,
-          sender_id: owner.userId,
-          content: "**hi**",
-          content_type: "text/x-markdown",
-          timestamp: 0,
-          client: "node",
-          is_me_message: false,
-          reactions: [],
-          submessages: [],
-          sender_full_name: "Owner",
-          sender_email: "owner@localhost",
-          sender_realm_str: "",
-          avatar_url: null,
-          type: "stream",
-          stream_id: 1,
-          display_recipient: "general",
-          recipient_id: 0,
-          subject: "lunch",
-          topic_links: [],
-        },
+t.test("[behaviour 4.4] a message event carries the message without flags, and the flags separately", async (t) => {
+  const queue = await openQueue(owner, ["message"]);
+  const id = await owner.say("general", "lunch", "**hi**");
+  const event = await onlyEvent(queue);
+  t.strictSame(Object.keys(event).sort(), ["flags", "message", "type"]);
+  t.match(event.message, { timestamp: Number, recipient_id: Number });
+  t.strictSame(
+    { ...event, message: { ...event.message, timestamp: 0, recipient_id: 0 } },
+    {
+      type: "message",
+      flags: [],
+      message: {
+        id,
+        sender_id: owner.userId,
+        content: "**hi**",
+        content_type: "text/x-markdown",
+        timestamp: 0,
+        client: "node",
+        is_me_message: false,
+        reactions: [],
+        submessages: [],
+        sender_full_name: "Owner",
+        sender_email: "owner@localhost",
+        sender_realm_str: "",
+        avatar_url: null,
+        type: "stream",
+        stream_id: 1,
+        display_recipient: "general",
+        recipient_id: 0,
+        subject: "lunch",
+        topic_links: [],
       },
-    );
-  },
-);
+    },
+  );
+});
 
 t.test("[behaviour 4.1] apply_markdown is off unless requested, client_gravatar is on unless declined", async (t) => {
   const rendered = await openQueue(owner, ["message"], { apply_markdown: true });
@@ -88,25 +85,22 @@ t.test("[spec 2.9] the empty topic has its display name unless the client suppor
   t.strictSame(await deleted(modern), [["delete_message", ""]]);
 });
 
-t.test(
-  "[behaviour 4.3] bulk_message_deletion gives one event with all ids; without it each id has its own event",
-  async (t) => {
-    const channelId = await createChannel(owner, "bulk", [owner]);
-    const ids = [];
-    for (const content of ["1", "2", "3"]) ids.push(await owner.say("bulk", "gone", content));
-    const single = await openQueue(owner, ["delete_message"]);
-    const bulk = await openQueue(owner, ["delete_message"], capable("bulk_message_deletion"));
-    await owner.post(`/streams/${channelId}/delete_topic`, { topic_name: "gone" });
-    const where = { type: "delete_message", message_type: "stream", stream_id: channelId, topic: "gone" };
-    const pieces = await readNow(owner, single);
-    t.strictSame(
-      pieces.map(({ id: _id, ...event }) => event),
-      ids.map((id) => ({ ...where, message_id: id })),
-    );
-    t.equal(new Set(pieces.map((event) => event.id)).size, 3, "each has an id of its own");
-    t.strictSame(await onlyEvent(bulk), { ...where, message_ids: ids });
-  },
-);
+t.test("[behaviour 4.3] bulk_message_deletion gives one event with all ids; else each has its own", async (t) => {
+  const channelId = await createChannel(owner, "bulk", [owner]);
+  const ids = [];
+  for (const content of ["1", "2", "3"]) ids.push(await owner.say("bulk", "gone", content));
+  const single = await openQueue(owner, ["delete_message"]);
+  const bulk = await openQueue(owner, ["delete_message"], capable("bulk_message_deletion"));
+  await owner.post(`/streams/${channelId}/delete_topic`, { topic_name: "gone" });
+  const where = { type: "delete_message", message_type: "stream", stream_id: channelId, topic: "gone" };
+  const pieces = await readNow(owner, single);
+  t.strictSame(
+    pieces.map(({ id: _id, ...event }) => event),
+    ids.map((id) => ({ ...where, message_id: id })),
+  );
+  t.equal(new Set(pieces.map((event) => event.id)).size, 3, "each has an id of its own");
+  t.strictSame(await onlyEvent(bulk), { ...where, message_ids: ids });
+});
 
 t.test("[behaviour 4.3] a client that acknowledged half of the split events receives the other half", async (t) => {
   const channelId = await createChannel(owner, "halves", [owner]);
@@ -120,7 +114,7 @@ t.test("[behaviour 4.3] a client that acknowledged half of the split events rece
 });
 
 t.test(
-  "[behaviour 4.3] with notification_settings_null state and events contain nulls, otherwise the user's own values",
+  "[behaviour 4.3] with notification_settings_null state and events contain nulls, else the user's values",
   async (t) => {
     const fields = [
       "desktop_notifications",
@@ -161,33 +155,30 @@ t.test("[behaviour 4.1] include_subscribers: state and events list subscribers o
   t.strictSame(added.subscriptions[0].subscribers, [owner.userId, other.userId]);
 });
 
-t.test(
-  "[behaviour 4.3] stream_typing_notifications: only clients with the capability receive channel typing",
-  async (t) => {
-    const typist = await personOf(server, "typist");
-    const channelId = await createChannel(owner, "typed", [owner, typist]);
-    const old = await openQueue(owner, ["typing"]);
-    const modern = await openQueue(owner, ["typing"], capable("stream_typing_notifications"));
-    await typist.post("/typing", { type: "channel", op: "start", stream_id: channelId, topic: "now" });
-    t.strictSame(await readNow(owner, old), []);
-    t.strictSame(await onlyEvent(modern), {
-      type: "typing",
-      op: "start",
-      message_type: "stream",
-      sender: { user_id: typist.userId, email: typist.account?.email },
-      stream_id: channelId,
-      topic: "now",
-    });
-    await typist.post("/typing", { op: "start", to: [owner.userId] });
-    const direct = await onlyEvent(old);
-    t.match(direct, { type: "typing", op: "start", message_type: "direct" });
-    t.strictSame(
-      direct.recipients.map((recipient: { user_id: number }) => recipient.user_id),
-      [owner.userId, typist.userId],
-      "the sender is listed as a recipient, but receives no event",
-    );
-  },
-);
+t.test("[behaviour 4.3] stream_typing_notifications: only clients with it receive channel typing", async (t) => {
+  const typist = await personOf(server, "typist");
+  const channelId = await createChannel(owner, "typed", [owner, typist]);
+  const old = await openQueue(owner, ["typing"]);
+  const modern = await openQueue(owner, ["typing"], capable("stream_typing_notifications"));
+  await typist.post("/typing", { type: "channel", op: "start", stream_id: channelId, topic: "now" });
+  t.strictSame(await readNow(owner, old), []);
+  t.strictSame(await onlyEvent(modern), {
+    type: "typing",
+    op: "start",
+    message_type: "stream",
+    sender: { user_id: typist.userId, email: typist.account?.email },
+    stream_id: channelId,
+    topic: "now",
+  });
+  await typist.post("/typing", { op: "start", to: [owner.userId] });
+  const direct = await onlyEvent(old);
+  t.match(direct, { type: "typing", op: "start", message_type: "direct" });
+  t.strictSame(
+    direct.recipients.map((recipient: { user_id: number }) => recipient.user_id),
+    [owner.userId, typist.userId],
+    "the sender is listed as a recipient, but receives no event",
+  );
+});
 
 t.test("[behaviour 4.4] only the sender's own queue receives its local_id", async (t) => {
   const own = await openQueue(owner, ["message"]);

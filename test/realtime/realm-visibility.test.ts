@@ -78,7 +78,7 @@ function setAccess(server: TestServer, group: "everyone" | "members") {
 }
 
 t.test(
-  "[D5] restricting guests removes users from their list, opening restores them; other users receive nothing",
+  "[D5] restricting guests removes users from their list, opening restores them; others get nothing",
   async (t) => {
     const server = await startTestServer(t);
     const { owner } = server;

@@ -23,24 +23,21 @@ const always = [
   "zulip_version",
 ];
 
-t.test(
-  "[behaviour 4.1] without state the response holds the queue id, its starting position and the versions",
-  async (t) => {
-    const { status, body } = await owner.post("/register", { fetch_event_types: [] });
-    t.match(body, { queue_id: /^[0-9a-f]{12}-[0-9a-f]{24}$/, last_event_id: Number });
-    t.strictSame(
-      { status, body: { ...body, queue_id: "", last_event_id: 0 } },
-      success({
-        queue_id: "",
-        last_event_id: 0,
-        zulip_version: serverVersion,
-        zulip_merge_base: serverVersion,
-        zulip_feature_level: featureLevel,
-        idle_queue_timeout_secs: 12 * 60 * 60,
-      }),
-    );
-  },
-);
+t.test("[behaviour 4.1] without state the response holds the queue id, its start and the versions", async (t) => {
+  const { status, body } = await owner.post("/register", { fetch_event_types: [] });
+  t.match(body, { queue_id: /^[0-9a-f]{12}-[0-9a-f]{24}$/, last_event_id: Number });
+  t.strictSame(
+    { status, body: { ...body, queue_id: "", last_event_id: 0 } },
+    success({
+      queue_id: "",
+      last_event_id: 0,
+      zulip_version: serverVersion,
+      zulip_merge_base: serverVersion,
+      zulip_feature_level: featureLevel,
+      idle_queue_timeout_secs: 12 * 60 * 60,
+    }),
+  );
+});
 
 /** State keys that belong to one type alone (OpenAPI, register: "Present if ... in fetch_event_types"). */
 const keysOf: Readonly<Record<string, readonly string[]>> = {
@@ -83,7 +80,7 @@ const realmUserKeys = [
 ];
 
 t.test(
-  "[behaviour 4.1] realm_user returns the caller, what the caller may create, and every user without is_active",
+  "[behaviour 4.1] realm_user returns the caller, what the caller may create, and all users without is_active",
   async (t) => {
     const gone = await personOf(server, "gone");
     await owner.delete(`/users/${gone.userId}`);
@@ -139,21 +136,18 @@ t.test(
   },
 );
 
-t.test(
-  "[behaviour 4.1] without types all state is returned; unread_msgs needs both message and update_message_flags",
-  async (t) => {
-    const whole = await owner.register();
-    const known = [...Object.values(keysOf).flat(), ...realmUserKeys, "realm_name", "unread_msgs"];
-    t.strictSame(
-      known.filter((key) => !(key in whole)),
-      [],
-    );
-    const nulls = await owner.register({ event_types: null, fetch_event_types: null });
-    t.strictSame(Object.keys(nulls).sort(), Object.keys(whole).sort(), "null means everything, too");
-    const both = await owner.register({ fetch_event_types: ["message", "update_message_flags"] });
-    t.match(both["unread_msgs"], { count: 0, pms: [], streams: [], huddles: [], mentions: [] });
-  },
-);
+t.test("[behaviour 4.1] without types all state is returned; unread_msgs needs two types of events", async (t) => {
+  const whole = await owner.register();
+  const known = [...Object.values(keysOf).flat(), ...realmUserKeys, "realm_name", "unread_msgs"];
+  t.strictSame(
+    known.filter((key) => !(key in whole)),
+    [],
+  );
+  const nulls = await owner.register({ event_types: null, fetch_event_types: null });
+  t.strictSame(Object.keys(nulls).sort(), Object.keys(whole).sort(), "null means everything, too");
+  const both = await owner.register({ fetch_event_types: ["message", "update_message_flags"] });
+  t.match(both["unread_msgs"], { count: 0, pms: [], streams: [], huddles: [], mentions: [] });
+});
 
 t.test(
   "[behaviour 4.1] fetch_event_types selects the state; event_types selects events, and the state when given alone",
@@ -220,27 +214,24 @@ t.test("[behaviour 4.1] a narrow filters messages and leaves other events alone"
   t.notOk((await shown(toChannel)).includes(elsewhere));
 });
 
-t.test(
-  "[behaviour 4.1] all_public_streams delivers messages of public channels and never of private ones",
-  async (t) => {
-    const listener = await personOf(server, "listener");
-    const all = await openQueue(listener, ["message"], { all_public_streams: true });
-    const own = await openQueue(listener, ["message"]);
-    await createChannel(owner, "open to all", [owner]);
-    await createChannel(owner, "closed to all", [owner], { invite_only: true });
-    const heard = await owner.say("open to all", "x", "in public");
-    await owner.say("closed to all", "x", "in private");
-    const events = await readNow(listener, all);
-    t.strictSame(
-      events.map((event) => [event.message.id, event.flags]),
-      [[heard, []]],
-    );
-    t.strictSame(await readNow(listener, own), []);
-    const guest = await personOf(server, "guest", roles.guest);
-    const refused = await guest.post("/register", { all_public_streams: true });
-    t.match(refused, { status: 400, body: { code: "BAD_REQUEST", msg: "User not authorized for this query" } });
-  },
-);
+t.test("[behaviour 4.1] all_public_streams delivers messages of public channels and no private ones", async (t) => {
+  const listener = await personOf(server, "listener");
+  const all = await openQueue(listener, ["message"], { all_public_streams: true });
+  const own = await openQueue(listener, ["message"]);
+  await createChannel(owner, "open to all", [owner]);
+  await createChannel(owner, "closed to all", [owner], { invite_only: true });
+  const heard = await owner.say("open to all", "x", "in public");
+  await owner.say("closed to all", "x", "in private");
+  const events = await readNow(listener, all);
+  t.strictSame(
+    events.map((event) => [event.message.id, event.flags]),
+    [[heard, []]],
+  );
+  t.strictSame(await readNow(listener, own), []);
+  const guest = await personOf(server, "guest", roles.guest);
+  const refused = await guest.post("/register", { all_public_streams: true });
+  t.match(refused, { status: 400, body: { code: "BAD_REQUEST", msg: "User not authorized for this query" } });
+});
 
 const refusals: readonly (readonly [params: Record<string, unknown>, body: Record<string, unknown>])[] = [
   [{ event_types: "message" }, { code: "BAD_REQUEST", msg: "event_types is not valid JSON" }],

@@ -52,18 +52,15 @@ t.test("[D256] a held poll of an ended session is answered 401, and no event is 
   );
 });
 
-t.test(
-  "[D256] a new password closes the sockets of all other sessions; a deactivation closes all with 4403",
-  async (t) => {
-    const { client, page } = await loggedIn("Cleo");
-    const other = new Page(url);
-    await other.logIn(client.account?.email ?? "", password);
-    const [mine, theirs] = [await socketOf(page), await socketOf(other)];
-    const changed = await page.patch("/settings", { old_password: password, new_password: "another horse battery" });
-    t.equal(changed.status, 200);
-    t.strictSame(await theirs.closed, ended);
-    t.match(await mine.ask({ type: "ping" }), { type: "pong" });
-    await owner.delete(`/users/${client.userId}`);
-    t.equal((await mine.closed).code, 4403);
-  },
-);
+t.test("[D256] a new password closes the sockets of all other sessions; a deactivation all, 4403", async (t) => {
+  const { client, page } = await loggedIn("Cleo");
+  const other = new Page(url);
+  await other.logIn(client.account?.email ?? "", password);
+  const [mine, theirs] = [await socketOf(page), await socketOf(other)];
+  const changed = await page.patch("/settings", { old_password: password, new_password: "another horse battery" });
+  t.equal(changed.status, 200);
+  t.strictSame(await theirs.closed, ended);
+  t.match(await mine.ask({ type: "ping" }), { type: "pong" });
+  await owner.delete(`/users/${client.userId}`);
+  t.equal((await mine.closed).code, 4403);
+});

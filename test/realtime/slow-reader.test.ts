@@ -91,42 +91,39 @@ async function unsentBytes(): Promise<number> {
   return sampleIn((await askAdmin(server.dataDir, "/metrics")).body, "colloquy_unsent_bytes") ?? Number.NaN;
 }
 
-t.test(
-  "[E4] typing behind a full buffer is coalesced: the latest event of each typist, after the earlier messages",
-  async (t) => {
-    const typists = await Promise.all([personOf(server, "first typist"), personOf(server, "second typist")]);
-    const queue = await openQueue(owner, ["message", "typing"]);
-    const raw = await stalled(queue);
-    // More than the kernel takes, at however small a pace, and less than the bound of 1 MiB.
-    const ids: number[] = [];
-    while ((await unsentBytes()) < limits.socket_buffer_bytes_soft_max / 2 && ids.length < messages_max) {
-      ids.push(await owner.say("general", "fill", `${ids.length} ${filler}`));
-    }
-    for (const typist of typists) {
-      for (const op of ["start", "stop", "start", "stop", "start"])
-        await typist.post("/typing", { op, to: [owner.userId] });
-    }
-    await typists[1]?.post("/typing", { op: "stop", to: [owner.userId] });
-    const last = await owner.say("general", "fill", "the last");
-    t.equal(queueOf(server, queue)?.state.kind, "socket", "it is slow, but not above the bound");
-    t.ok((await unsentBytes()) > 0, "and has read nothing meanwhile");
-    raw.resume();
-    await raw.frame(() => raw.events.filter((event) => event.type === "typing").length === typists.length);
-    await raw.frame(() => messageIds(raw.events).at(-1) === last);
-    t.strictSame(messageIds(raw.events), [...ids, last], "durable events are never coalesced");
-    t.strictSame(
-      raw.events.filter((event) => event.type === "typing").map((event) => [event.sender.user_id, event.op]),
-      [
-        [typists[0]?.userId, "start"],
-        [typists[1]?.userId, "stop"],
-      ],
-    );
-    t.ok(increases(raw.events), "[E1] ids increase although the typing events waited");
-    const id = await owner.say("general", "fill", "and on");
-    await raw.frame(() => messageIds(raw.events).at(-1) === id);
-    raw.destroy();
-  },
-);
+t.test("[E4] typing behind a full buffer is coalesced: the latest event of each, after the messages", async (t) => {
+  const typists = await Promise.all([personOf(server, "first typist"), personOf(server, "second typist")]);
+  const queue = await openQueue(owner, ["message", "typing"]);
+  const raw = await stalled(queue);
+  // More than the kernel takes, at however small a pace, and less than the bound of 1 MiB.
+  const ids: number[] = [];
+  while ((await unsentBytes()) < limits.socket_buffer_bytes_soft_max / 2 && ids.length < messages_max) {
+    ids.push(await owner.say("general", "fill", `${ids.length} ${filler}`));
+  }
+  for (const typist of typists) {
+    for (const op of ["start", "stop", "start", "stop", "start"])
+      await typist.post("/typing", { op, to: [owner.userId] });
+  }
+  await typists[1]?.post("/typing", { op: "stop", to: [owner.userId] });
+  const last = await owner.say("general", "fill", "the last");
+  t.equal(queueOf(server, queue)?.state.kind, "socket", "it is slow, but not above the bound");
+  t.ok((await unsentBytes()) > 0, "and has read nothing meanwhile");
+  raw.resume();
+  await raw.frame(() => raw.events.filter((event) => event.type === "typing").length === typists.length);
+  await raw.frame(() => messageIds(raw.events).at(-1) === last);
+  t.strictSame(messageIds(raw.events), [...ids, last], "durable events are never coalesced");
+  t.strictSame(
+    raw.events.filter((event) => event.type === "typing").map((event) => [event.sender.user_id, event.op]),
+    [
+      [typists[0]?.userId, "start"],
+      [typists[1]?.userId, "stop"],
+    ],
+  );
+  t.ok(increases(raw.events), "[E1] ids increase although the typing events waited");
+  const id = await owner.say("general", "fill", "and on");
+  await raw.frame(() => messageIds(raw.events).at(-1) === id);
+  raw.destroy();
+});
 
 t.test("[E3] a reader that reads is not closed, however much is replayed", async (t) => {
   const reader = await personOf(server, "big reader");

@@ -168,20 +168,17 @@ t.test("a socket that registers again releases its first queue to other readers"
   socket.close();
 });
 
-t.test(
-  "a socket is closed with 4410 when its queue is deleted, with 4403 when its account is deactivated",
-  async (t) => {
-    const { socket, queue } = await follow(owner, { event_types: ["message"] });
-    await owner.delete("/events", { queue_id: queue.queue_id });
-    t.strictSame(await socket.closed, closes.gone);
-    const leaver = await personOf(server, "socket leaver");
-    const { socket: following } = await follow(leaver, { event_types: ["message"] });
-    const idle = await connect(leaver);
-    await owner.delete(`/users/${leaver.userId}`);
-    t.strictSame(await following.closed, closes.deactivated);
-    t.strictSame(await idle.closed, closes.deactivated, "without a queue, too");
-  },
-);
+t.test("a socket is closed with 4410 when its queue is deleted, with 4403 when its user is deactivated", async (t) => {
+  const { socket, queue } = await follow(owner, { event_types: ["message"] });
+  await owner.delete("/events", { queue_id: queue.queue_id });
+  t.strictSame(await socket.closed, closes.gone);
+  const leaver = await personOf(server, "socket leaver");
+  const { socket: following } = await follow(leaver, { event_types: ["message"] });
+  const idle = await connect(leaver);
+  await owner.delete(`/users/${leaver.userId}`);
+  t.strictSame(await following.closed, closes.deactivated);
+  t.strictSame(await idle.closed, closes.deactivated, "without a queue, too");
+});
 
 /** The server notices a closed socket with a delay: retry until there is room. */
 async function admitted(client: Client): Promise<Socket> {
@@ -192,24 +189,21 @@ async function admitted(client: Client): Promise<Socket> {
   }
 }
 
-t.test(
-  "[S3] a user has at most 100 sockets: one more is closed with 4429, and there is room again after one closes",
-  async (t) => {
-    const many = await personOf(server, "many");
-    const sockets = await Promise.all(Array.from({ length: limits.sockets_per_user_max }, () => connect(many)));
-    await Promise.all(sockets.map((socket) => socket.ask({ type: "ping" })));
-    const surplus = new Socket(server.url, { as: many });
-    t.strictSame(await surplus.closed, closes.limited);
-    const frame = await outsider();
-    frame.send({ type: "authenticate", email: many.account?.email, api_key: many.account?.key });
-    t.strictSame(await frame.closed, closes.limited, "by first frame, too");
-    const other = await connect(owner);
-    t.match(await other.ask({ type: "ping" }), { type: "pong" }, "other users are unaffected");
-    sockets[0]?.terminate();
-    const again = await admitted(many);
-    for (const socket of [...sockets, again, other]) socket.terminate();
-  },
-);
+t.test("[S3] a user has at most 100 sockets: one more is closed with 4429, until one closes", async (t) => {
+  const many = await personOf(server, "many");
+  const sockets = await Promise.all(Array.from({ length: limits.sockets_per_user_max }, () => connect(many)));
+  await Promise.all(sockets.map((socket) => socket.ask({ type: "ping" })));
+  const surplus = new Socket(server.url, { as: many });
+  t.strictSame(await surplus.closed, closes.limited);
+  const frame = await outsider();
+  frame.send({ type: "authenticate", email: many.account?.email, api_key: many.account?.key });
+  t.strictSame(await frame.closed, closes.limited, "by first frame, too");
+  const other = await connect(owner);
+  t.match(await other.ask({ type: "ping" }), { type: "pong" }, "other users are unaffected");
+  sockets[0]?.terminate();
+  const again = await admitted(many);
+  for (const socket of [...sockets, again, other]) socket.terminate();
+});
 
 t.test("a server that stops closes every socket with 1001", async (t) => {
   const stopping = await startTestServer(t);

@@ -112,28 +112,25 @@ t.test("typing is sent to users by `to`, and to a channel by `stream_id` and `to
   reading.close();
 });
 
-t.test(
-  "call executes any REST operation, with typed or text parameters, and returns its response unchanged",
-  async (t) => {
-    const socket = await connect(owner);
-    const params = { type: "channel", to: "general", topic: "called", content: "by socket" };
-    const sent = await socket.ask({ type: "call", method: "POST", path: "/messages", params });
-    t.match(sent, { type: "reply", result: "success", msg: "", id: Number });
-    for (const path of [`/messages/${sent.id}`, `/api/v1/messages/${sent.id}`]) {
-      const { body } = await owner.get(`/messages/${sent.id}`, { apply_markdown: false });
-      const got = await socket.ask({ type: "call", method: "get", path, params: { apply_markdown: false } });
-      t.strictSame({ ...got, ref: "" }, { type: "reply", ref: "", ...body });
-    }
-    const ignored = await socket.ask({ type: "call", method: "GET", path: "/users/me", params: { moon: 1 } });
-    t.strictSame(ignored.ignored_parameters_unsupported, ["moon"]);
-    t.match(await socket.ask({ type: "call", method: "GET", path: "/moon" }), { result: "error", code: "NOT_FOUND" });
-    const wrongMethod = await socket.ask({ type: "call", method: "PATCH", path: "/messages" });
-    t.match(wrongMethod, { result: "error", code: "METHOD_NOT_ALLOWED" });
-    const refused = await socket.ask({ type: "call", method: "POST", path: "/messages", params: { type: "channel" } });
-    t.match(refused, { result: "error", code: "REQUEST_VARIABLE_MISSING" });
-    socket.close();
-  },
-);
+t.test("call executes any REST operation, with typed or text parameters, and returns its response", async (t) => {
+  const socket = await connect(owner);
+  const params = { type: "channel", to: "general", topic: "called", content: "by socket" };
+  const sent = await socket.ask({ type: "call", method: "POST", path: "/messages", params });
+  t.match(sent, { type: "reply", result: "success", msg: "", id: Number });
+  for (const path of [`/messages/${sent.id}`, `/api/v1/messages/${sent.id}`]) {
+    const { body } = await owner.get(`/messages/${sent.id}`, { apply_markdown: false });
+    const got = await socket.ask({ type: "call", method: "get", path, params: { apply_markdown: false } });
+    t.strictSame({ ...got, ref: "" }, { type: "reply", ref: "", ...body });
+  }
+  const ignored = await socket.ask({ type: "call", method: "GET", path: "/users/me", params: { moon: 1 } });
+  t.strictSame(ignored.ignored_parameters_unsupported, ["moon"]);
+  t.match(await socket.ask({ type: "call", method: "GET", path: "/moon" }), { result: "error", code: "NOT_FOUND" });
+  const wrongMethod = await socket.ask({ type: "call", method: "PATCH", path: "/messages" });
+  t.match(wrongMethod, { result: "error", code: "METHOD_NOT_ALLOWED" });
+  const refused = await socket.ask({ type: "call", method: "POST", path: "/messages", params: { type: "channel" } });
+  t.match(refused, { result: "error", code: "REQUEST_VARIABLE_MISSING" });
+  socket.close();
+});
 
 t.test("[D25] a repeated call with the same idempotency_key returns the first response", async (t) => {
   const socket = await connect(owner);
@@ -266,48 +263,45 @@ t.test("[S3] a frame of ws_frame_bytes_max is read; one byte more gets a reply a
   t.ok([1006, 1009].includes((await huge.closed).code), "beyond the hard bound the protocol's own close");
 });
 
-t.test(
-  "with the subprotocol msgpack every reply and event is a MessagePack binary frame with the same content",
-  async (t) => {
-    const plain = await connect(owner);
-    const packed = await connect(owner, "msgpack");
-    t.equal(packed.ws.protocol, "msgpack");
-    t.equal(plain.ws.protocol, "");
-    const kinds = new Set<boolean>();
-    packed.ws.on("message", (_data, isBinary) => kinds.add(isBinary));
-    const ask = (frame: Record<string, unknown>): Promise<Frame> => {
-      packed.ws.send(packr.pack(frame));
-      return packed.frame((candidate) => candidate.ref === frame["ref"]);
-    };
-    t.strictSame(await ask({ type: "ping", ref: "p" }), { type: "pong", ref: "p" });
-    const types = { event_types: ["message", "delete_message"], fetch_event_types: [] };
-    const registered = await ask({ type: "register", ...types, ref: "q" });
-    const other = await plain.ask({ type: "register", ...types });
-    t.strictSame(Object.keys(registered).sort(), Object.keys(other).sort());
-    const channelId = await createChannel(owner, "packed", [owner]);
-    const params = { type: "channel", to: channelId, topic: "t", content: "packed \u{1f600}" };
-    const sent = await ask({ type: "call", method: "POST", path: "/messages", params, ref: "m" });
-    await owner.say(channelId, "t", "second");
-    await owner.post(`/streams/${channelId}/delete_topic`, { topic_name: "t" });
-    const isLast = (event: { type: string }) => event.type === "delete_message";
-    await Promise.all([packed.event(isLast), plain.event(isLast)]);
-    t.strictSame(packed.events, plain.events);
-    t.equal(packed.events[0].message.id, sent.id);
-    const pieces = packed.frames.filter((frame) => frame.type === "events");
-    t.equal(pieces.length, 1, "several events that are ready at once are sent in one frame");
-    t.equal(pieces[0].events.length, 2);
-    for (const bytes of [Buffer.from([0xc1]), packr.pack([1]), packr.pack("x"), Buffer.alloc(0)]) {
-      const before = packed.frames.length;
-      packed.ws.send(bytes);
-      const reply = await packed.frame((frame) => packed.frames.indexOf(frame) === before);
-      t.match(reply, { type: "reply", result: "error", code: "BAD_REQUEST" });
-    }
+t.test("with the subprotocol msgpack every reply and event is a binary MessagePack frame of the same", async (t) => {
+  const plain = await connect(owner);
+  const packed = await connect(owner, "msgpack");
+  t.equal(packed.ws.protocol, "msgpack");
+  t.equal(plain.ws.protocol, "");
+  const kinds = new Set<boolean>();
+  packed.ws.on("message", (_data, isBinary) => kinds.add(isBinary));
+  const ask = (frame: Record<string, unknown>): Promise<Frame> => {
+    packed.ws.send(packr.pack(frame));
+    return packed.frame((candidate) => candidate.ref === frame["ref"]);
+  };
+  t.strictSame(await ask({ type: "ping", ref: "p" }), { type: "pong", ref: "p" });
+  const types = { event_types: ["message", "delete_message"], fetch_event_types: [] };
+  const registered = await ask({ type: "register", ...types, ref: "q" });
+  const other = await plain.ask({ type: "register", ...types });
+  t.strictSame(Object.keys(registered).sort(), Object.keys(other).sort());
+  const channelId = await createChannel(owner, "packed", [owner]);
+  const params = { type: "channel", to: channelId, topic: "t", content: "packed \u{1f600}" };
+  const sent = await ask({ type: "call", method: "POST", path: "/messages", params, ref: "m" });
+  await owner.say(channelId, "t", "second");
+  await owner.post(`/streams/${channelId}/delete_topic`, { topic_name: "t" });
+  const isLast = (event: { type: string }) => event.type === "delete_message";
+  await Promise.all([packed.event(isLast), plain.event(isLast)]);
+  t.strictSame(packed.events, plain.events);
+  t.equal(packed.events[0].message.id, sent.id);
+  const pieces = packed.frames.filter((frame) => frame.type === "events");
+  t.equal(pieces.length, 1, "several events that are ready at once are sent in one frame");
+  t.equal(pieces[0].events.length, 2);
+  for (const bytes of [Buffer.from([0xc1]), packr.pack([1]), packr.pack("x"), Buffer.alloc(0)]) {
     const before = packed.frames.length;
-    packed.ws.send('{"type":"ping"}');
-    t.match(await packed.frame((frame) => packed.frames.indexOf(frame) === before), { code: "BAD_REQUEST" });
-    t.strictSame(await ask({ type: "ping", ref: "z" }), { type: "pong", ref: "z" });
-    t.strictSame([...kinds], [true], "never a text frame");
-    plain.close();
-    packed.close();
-  },
-);
+    packed.ws.send(bytes);
+    const reply = await packed.frame((frame) => packed.frames.indexOf(frame) === before);
+    t.match(reply, { type: "reply", result: "error", code: "BAD_REQUEST" });
+  }
+  const before = packed.frames.length;
+  packed.ws.send('{"type":"ping"}');
+  t.match(await packed.frame((frame) => packed.frames.indexOf(frame) === before), { code: "BAD_REQUEST" });
+  t.strictSame(await ask({ type: "ping", ref: "z" }), { type: "pong", ref: "z" });
+  t.strictSame([...kinds], [true], "never a text frame");
+  plain.close();
+  packed.close();
+});

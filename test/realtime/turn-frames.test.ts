@@ -168,48 +168,43 @@ t.test("[S3] frames of several events respect their size bound; the rest follows
   raw.destroy();
 });
 
-t.test(
-  "[E3] during bursts with stalled readers the others miss nothing, and the stalled ones resume completely",
-  async (t) => {
-    const people = await Promise.all(
-      Array.from({ length: 4 }, (_, index) => personOf(server, `burst reader ${index}`)),
-    );
-    await createChannel(owner, "bursts", [owner, ...people]);
-    const healthy = await Promise.all(people.map((person) => follow(person, { event_types: ["message"] })));
-    const stalled = await Promise.all(
-      people.slice(0, 2).map(async (person) => {
-        const queue = await openQueue(person, ["message"]);
-        const raw = await RawSocket.of(person);
-        raw.send({ type: "resume", queue_id: queue.queue_id, last_event_id: queue.last_event_id, ref: "resume" });
-        await raw.frame((frame) => frame.ref === "resume");
-        raw.pause();
-        return { person, queue, raw };
-      }),
-    );
-    const poster = await RawSocket.of(owner);
-    // Three-byte characters: 12 kB in one event.
-    const filler = "\u6f22".repeat(4000);
-    const ids: number[] = [];
-    const isFollowed = () => stalled.some(({ queue }) => queueOf(server, queue)?.state.kind === "socket");
-    while (isFollowed() && ids.length < 4000) {
-      const contents = Array.from({ length: callsAtOnce }, (_, index) => `${index} ${filler}`);
-      ids.push(...(await burstOf(poster, "bursts", contents)));
-      for (const { socket } of healthy) await socket.event((event) => event.message.id === ids.at(-1));
-    }
-    t.notOk(isFollowed(), `both were closed after ${ids.length} messages`);
-    for (const { socket } of healthy) t.strictSame(messageIds(socket.events), ids);
-    for (const { person, queue, raw } of stalled) {
-      raw.resume();
-      t.equal((await raw.closed).code, 4508);
-      const { socket } = await resume(person, queue, raw.events.at(-1)?.id ?? queue.last_event_id);
-      await socket.event((event) => event.message.id === ids.at(-1));
-      t.strictSame(messageIds([...raw.events, ...socket.events]), ids, "no gap, no duplicate");
-      socket.terminate();
-    }
-    for (const { socket } of healthy) socket.terminate();
-    poster.destroy();
-  },
-);
+t.test("[E3] during bursts with stalled readers the others miss nothing, the stalled ones resume", async (t) => {
+  const people = await Promise.all(Array.from({ length: 4 }, (_, index) => personOf(server, `burst reader ${index}`)));
+  await createChannel(owner, "bursts", [owner, ...people]);
+  const healthy = await Promise.all(people.map((person) => follow(person, { event_types: ["message"] })));
+  const stalled = await Promise.all(
+    people.slice(0, 2).map(async (person) => {
+      const queue = await openQueue(person, ["message"]);
+      const raw = await RawSocket.of(person);
+      raw.send({ type: "resume", queue_id: queue.queue_id, last_event_id: queue.last_event_id, ref: "resume" });
+      await raw.frame((frame) => frame.ref === "resume");
+      raw.pause();
+      return { person, queue, raw };
+    }),
+  );
+  const poster = await RawSocket.of(owner);
+  // Three-byte characters: 12 kB in one event.
+  const filler = "\u6f22".repeat(4000);
+  const ids: number[] = [];
+  const isFollowed = () => stalled.some(({ queue }) => queueOf(server, queue)?.state.kind === "socket");
+  while (isFollowed() && ids.length < 4000) {
+    const contents = Array.from({ length: callsAtOnce }, (_, index) => `${index} ${filler}`);
+    ids.push(...(await burstOf(poster, "bursts", contents)));
+    for (const { socket } of healthy) await socket.event((event) => event.message.id === ids.at(-1));
+  }
+  t.notOk(isFollowed(), `both were closed after ${ids.length} messages`);
+  for (const { socket } of healthy) t.strictSame(messageIds(socket.events), ids);
+  for (const { person, queue, raw } of stalled) {
+    raw.resume();
+    t.equal((await raw.closed).code, 4508);
+    const { socket } = await resume(person, queue, raw.events.at(-1)?.id ?? queue.last_event_id);
+    await socket.event((event) => event.message.id === ids.at(-1));
+    t.strictSame(messageIds([...raw.events, ...socket.events]), ids, "no gap, no duplicate");
+    socket.terminate();
+  }
+  for (const { socket } of healthy) socket.terminate();
+  poster.destroy();
+});
 
 /** An encoding that counts how often it is built. */
 function counted(id: number): { readonly encoding: Encoding; times(): number } {
@@ -253,39 +248,36 @@ t.test("an event is encoded once per format, however many sockets receive it tog
   t.strictSame(FrameBatch.empty("json").frames, [], "nothing is sent when there is nothing");
 });
 
-t.test(
-  "[M1] a publication passes the gate once, with each reader's events, and counts shared bytes once",
-  async (t) => {
-    const batch = new PublishBatch();
-    const sent: string[] = [];
-    const bugs: unknown[] = [];
-    const { encoding } = counted(1);
-    const events = new Map<string, FrameBatch>();
-    const reader = (name: string, doesFail = false) => {
-      const own = {
-        take: () => events.get(name) ?? null,
-        sendPassed() {
-          if (doesFail) throw new Error("broken");
-          sent.push(name);
-        },
-      };
-      const begun = batch.begin(own, "json");
-      if (name !== "nothing for it") events.set(name, begun.and(encoding));
+t.test("[M1] a publication passes the gate once, with all readers' events, and counts shared bytes once", async (t) => {
+  const batch = new PublishBatch();
+  const sent: string[] = [];
+  const bugs: unknown[] = [];
+  const { encoding } = counted(1);
+  const events = new Map<string, FrameBatch>();
+  const reader = (name: string, doesFail = false) => {
+    const own = {
+      take: () => events.get(name) ?? null,
+      sendPassed() {
+        if (doesFail) throw new Error("broken");
+        sent.push(name);
+      },
     };
-    reader("first");
-    reader("broken", true);
-    reader("nothing for it");
-    reader("last");
-    const passed: { leave: () => void; bytes: number }[] = [];
-    batch.end({ pass: (leave, _seen, bytes = 0) => void passed.push({ leave, bytes }) }, (error) => bugs.push(error));
-    t.strictSame(sent, [], "nothing leaves before");
-    passed[0]?.leave();
-    t.strictSame(sent, ["first", "last"]);
-    t.match(bugs, [{ message: "broken" }], "it is reported, and the others get theirs");
-    t.equal(passed.length, 1);
-    t.equal(passed[0]?.bytes, encoding.bytes("json")[0]?.length);
-  },
-);
+    const begun = batch.begin(own, "json");
+    if (name !== "nothing for it") events.set(name, begun.and(encoding));
+  };
+  reader("first");
+  reader("broken", true);
+  reader("nothing for it");
+  reader("last");
+  const passed: { leave: () => void; bytes: number }[] = [];
+  batch.end({ pass: (leave, _seen, bytes = 0) => void passed.push({ leave, bytes }) }, (error) => bugs.push(error));
+  t.strictSame(sent, [], "nothing leaves before");
+  passed[0]?.leave();
+  t.strictSame(sent, ["first", "last"]);
+  t.match(bugs, [{ message: "broken" }], "it is reported, and the others get theirs");
+  t.equal(passed.length, 1);
+  t.equal(passed[0]?.bytes, encoding.bytes("json")[0]?.length);
+});
 
 t.test("[S3] gate_piece_sockets: that many sockets leave in one piece, one more in a second piece", async (t) => {
   const pieces = (sockets: number) => {

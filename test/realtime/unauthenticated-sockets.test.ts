@@ -19,7 +19,7 @@ class Room {
 }
 
 t.test(
-  "[S3] sockets_unauthenticated_per_address_max: one more from the same address waits until the oldest times out",
+  "[S3] sockets_unauthenticated_per_address_max: one more from the same address waits for the oldest's time-out",
   (t) => {
     const room = new Room();
     for (let index = 0; index < limits.sockets_unauthenticated_per_address_max; index++) {

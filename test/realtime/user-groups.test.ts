@@ -139,88 +139,79 @@ t.test("[behaviour 2.6] only clients with the capability receive events of deact
   ]);
 });
 
-t.test(
-  "[behaviour 4.3] /register returns deactivated groups to clients with the capability, GET on request",
-  async (t) => {
-    const id = await createGroup(owner, "hidden");
-    await owner.post(`/user_groups/${id}/deactivate`);
-    const state = async (more: object) => {
-      const { realm_user_groups: groups } = await guest.register({ fetch_event_types: ["realm_user_groups"], ...more });
-      return groups as Event[];
-    };
-    const known = (await state(knowing)).find((each) => each.id === id);
-    t.strictSame(known, await groupSeenBy(owner, id));
-    t.notOk((await state(older)).some((each) => each.id === id));
-    t.strictSame(
-      await state(knowing),
-      (await owner.get("/user_groups", { include_deactivated_groups: true })).body.user_groups,
-    );
-    t.strictSame(await state(older), (await owner.get("/user_groups")).body.user_groups);
-  },
-);
+t.test("[behaviour 4.3] /register returns deactivated groups to capable clients, GET on request", async (t) => {
+  const id = await createGroup(owner, "hidden");
+  await owner.post(`/user_groups/${id}/deactivate`);
+  const state = async (more: object) => {
+    const { realm_user_groups: groups } = await guest.register({ fetch_event_types: ["realm_user_groups"], ...more });
+    return groups as Event[];
+  };
+  const known = (await state(knowing)).find((each) => each.id === id);
+  t.strictSame(known, await groupSeenBy(owner, id));
+  t.notOk((await state(older)).some((each) => each.id === id));
+  t.strictSame(
+    await state(knowing),
+    (await owner.get("/user_groups", { include_deactivated_groups: true })).body.user_groups,
+  );
+  t.strictSame(await state(older), (await owner.get("/user_groups")).body.user_groups);
+});
 
-t.test(
-  "[behaviour 2.6] membership of a group shows and hides the private channels that the group may see",
-  async (t) => {
-    for (const setting of ["can_administer_channel_group", "can_add_subscribers_group", "can_subscribe_group"]) {
-      const id = await createGroup(owner, `for ${setting}`);
-      const outer = await createGroup(owner, `around ${setting}`, [], { subgroups: [id] });
-      const holder = { direct_members: [owner.userId], direct_subgroups: [outer] };
-      const name = `private ${setting}`.slice(0, 60);
-      const channel = await createChannel(owner, name, [owner], { invite_only: true, [setting]: holder });
-      await createChannel(owner, `silent ${setting}`.slice(0, 60), [owner], {
-        invite_only: true,
-        can_send_message_group: holder,
-      });
-      const seen = await Follower.of(member, knowing);
-      const strangers = await Follower.of(other, knowing);
-      const asGuest = await Follower.of(guest, knowing);
-      await owner.post(`/user_groups/${id}/members`, { add: [member.userId, guest.userId] });
-      await owner.post(`/user_groups/${id}/members`, { delete: [member.userId] });
-      await owner.post(`/user_groups/${outer}/subgroups`, { delete: [id] });
-      await owner.post(`/user_groups/${id}/members`, { add: [member.userId] });
-      await owner.post(`/user_groups/${outer}/subgroups`, { add: [id] });
-      for (const follower of [seen, strangers, asGuest]) await follower.settled();
-      const gone = { type: "stream", op: "delete", streams: [{ stream_id: channel }], stream_ids: [channel] };
-      const [came, went, back, ...more] = seen.ofType("stream");
-      t.match(came, { op: "create", streams: [{ stream_id: channel, invite_only: true, subscriber_count: 0 }] });
-      t.strictSame(went, gone);
-      t.match(back, { op: "create", streams: [{ stream_id: channel }] });
-      t.strictSame(more, []);
-      t.strictSame(seen.ofType("subscription")[0], {
-        type: "subscription",
-        op: "peer_add",
-        stream_ids: [channel],
-        user_ids: [owner.userId],
-      });
-      t.strictSame(strangers.ofType("stream"), [], "[S1] users outside receive nothing");
-      t.strictSame(asGuest.ofType("stream"), [], "[behaviour 3.5] a guest gains no access even as a member");
-      t.ok(await channelSeenBy(member, channel));
-    }
-  },
-);
-
-t.test(
-  "[behaviour 2.6] a system group as a subgroup shows the channel to every user of the role, and to no others",
-  async (t) => {
-    const moderator = await personOf(server, "moderator", roles.moderator);
-    const id = await createGroup(owner, "by role");
-    const channel = await createChannel(owner, "known by role", [owner], {
+t.test("[behaviour 2.6] membership of a group shows and hides private channels that the group may see", async (t) => {
+  for (const setting of ["can_administer_channel_group", "can_add_subscribers_group", "can_subscribe_group"]) {
+    const id = await createGroup(owner, `for ${setting}`);
+    const outer = await createGroup(owner, `around ${setting}`, [], { subgroups: [id] });
+    const holder = { direct_members: [owner.userId], direct_subgroups: [outer] };
+    const name = `private ${setting}`.slice(0, 60);
+    const channel = await createChannel(owner, name, [owner], { invite_only: true, [setting]: holder });
+    await createChannel(owner, `silent ${setting}`.slice(0, 60), [owner], {
       invite_only: true,
-      can_subscribe_group: id,
+      can_send_message_group: holder,
     });
-    const followers = [await Follower.of(moderator, knowing), await Follower.of(member, knowing)] as const;
-    await owner.post(`/user_groups/${id}/subgroups`, { add: [group("moderators")] });
-    await followers[0].settled();
-    await owner.post(`/user_groups/${id}/subgroups`, { delete: [group("moderators")] });
-    for (const follower of followers) await follower.settled();
-    t.match(followers[0].ofType("stream"), [
-      { op: "create", streams: [{ stream_id: channel }] },
-      { op: "delete", stream_ids: [channel] },
-    ]);
-    t.strictSame(followers[1].ofType("stream"), []);
-  },
-);
+    const seen = await Follower.of(member, knowing);
+    const strangers = await Follower.of(other, knowing);
+    const asGuest = await Follower.of(guest, knowing);
+    await owner.post(`/user_groups/${id}/members`, { add: [member.userId, guest.userId] });
+    await owner.post(`/user_groups/${id}/members`, { delete: [member.userId] });
+    await owner.post(`/user_groups/${outer}/subgroups`, { delete: [id] });
+    await owner.post(`/user_groups/${id}/members`, { add: [member.userId] });
+    await owner.post(`/user_groups/${outer}/subgroups`, { add: [id] });
+    for (const follower of [seen, strangers, asGuest]) await follower.settled();
+    const gone = { type: "stream", op: "delete", streams: [{ stream_id: channel }], stream_ids: [channel] };
+    const [came, went, back, ...more] = seen.ofType("stream");
+    t.match(came, { op: "create", streams: [{ stream_id: channel, invite_only: true, subscriber_count: 0 }] });
+    t.strictSame(went, gone);
+    t.match(back, { op: "create", streams: [{ stream_id: channel }] });
+    t.strictSame(more, []);
+    t.strictSame(seen.ofType("subscription")[0], {
+      type: "subscription",
+      op: "peer_add",
+      stream_ids: [channel],
+      user_ids: [owner.userId],
+    });
+    t.strictSame(strangers.ofType("stream"), [], "[S1] users outside receive nothing");
+    t.strictSame(asGuest.ofType("stream"), [], "[behaviour 3.5] a guest gains no access even as a member");
+    t.ok(await channelSeenBy(member, channel));
+  }
+});
+
+t.test("[behaviour 2.6] a system group as a subgroup shows the channel to every user of the role only", async (t) => {
+  const moderator = await personOf(server, "moderator", roles.moderator);
+  const id = await createGroup(owner, "by role");
+  const channel = await createChannel(owner, "known by role", [owner], {
+    invite_only: true,
+    can_subscribe_group: id,
+  });
+  const followers = [await Follower.of(moderator, knowing), await Follower.of(member, knowing)] as const;
+  await owner.post(`/user_groups/${id}/subgroups`, { add: [group("moderators")] });
+  await followers[0].settled();
+  await owner.post(`/user_groups/${id}/subgroups`, { delete: [group("moderators")] });
+  for (const follower of followers) await follower.settled();
+  t.match(followers[0].ofType("stream"), [
+    { op: "create", streams: [{ stream_id: channel }] },
+    { op: "delete", stream_ids: [channel] },
+  ]);
+  t.strictSame(followers[1].ofType("stream"), []);
+});
 
 t.test("[S1] a user who sees the channel for another reason receives nothing", async (t) => {
   const id = await createGroup(owner, "also");

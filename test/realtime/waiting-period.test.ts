@@ -28,55 +28,52 @@ async function fullMembers(client: Client, groupId: number): Promise<number[]> {
   return groups.find(({ id }: { id: number }) => id === groupId).members;
 }
 
-t.test(
-  "[behaviour 3.1] each user becomes a full member at their own time, if their role at that time allows it",
-  async (t) => {
-    const { server, clock } = await startClockedServer(t, patient);
-    const { owner } = server;
-    const full = systemGroup(server, "role:fullmembers");
-    const old = await personOf(server, "old");
-    clock.jump(dayMs);
-    const reader = await Follower.of(owner);
-    const expectedEvent = (op: string, ...ids: number[]) => ({ type: "user_group", op, group_id: full, user_ids: ids });
-    const news = async () => {
-      await reader.settled();
-      const events = reader.ofType("user_group").filter((event) => event.group_id === full);
-      reader.events.splice(0);
-      return events;
-    };
-    t.strictSame(outcome(await owner.patch("/realm", { waiting_period_threshold: 2 })), success());
-    t.strictSame(await news(), [expectedEvent("remove_members", 1, old.userId)]);
-    const [young = 0] = await addUsers(server, "young", 1);
-    const [moderator = 0, guest = 0, leaver = 0] = [
-      ...(await addUsers(server, "moderator", 1)),
-      ...(await addUsers(server, "guest", 1, roles.guest)),
-      ...(await addUsers(server, "leaver", 1)),
-    ];
-    t.strictSame(await news(), [], "no new user is a full member yet");
-    clock.jump(dayMs - 1);
-    t.strictSame(await news(), []);
-    clock.advance(1);
-    t.strictSame(await news(), [expectedEvent("add_members", 1, old.userId)]);
-    t.strictSame(await fullMembers(owner, full), [1, old.userId]);
-    await owner.patch(`/users/${moderator}`, { role: roles.moderator });
-    await owner.delete(`/users/${leaver}`);
-    await news();
-    clock.jump(dayMs);
-    t.strictSame(await news(), [expectedEvent("add_members", young)], "no moderators, no guests, no deactivated users");
-    await owner.post(`/users/${leaver}/reactivate`);
-    await owner.patch(`/users/${guest}`, { role: roles.member });
-    t.strictSame(
-      await news(),
-      [expectedEvent("add_members", leaver), expectedEvent("add_members", guest)],
-      "they are full members when they return",
-    );
-    clock.jump(3 * dayMs);
-    t.strictSame(await news(), [], "announced once");
-    const [late = 0] = await addUsers(server, "late", 1);
-    clock.jump(2 * dayMs);
-    t.strictSame(await news(), [expectedEvent("add_members", late)], "also where nobody else was waiting");
-  },
-);
+t.test("[behaviour 3.1] each user becomes a full member at their own time, if their role then allows it", async (t) => {
+  const { server, clock } = await startClockedServer(t, patient);
+  const { owner } = server;
+  const full = systemGroup(server, "role:fullmembers");
+  const old = await personOf(server, "old");
+  clock.jump(dayMs);
+  const reader = await Follower.of(owner);
+  const expectedEvent = (op: string, ...ids: number[]) => ({ type: "user_group", op, group_id: full, user_ids: ids });
+  const news = async () => {
+    await reader.settled();
+    const events = reader.ofType("user_group").filter((event) => event.group_id === full);
+    reader.events.splice(0);
+    return events;
+  };
+  t.strictSame(outcome(await owner.patch("/realm", { waiting_period_threshold: 2 })), success());
+  t.strictSame(await news(), [expectedEvent("remove_members", 1, old.userId)]);
+  const [young = 0] = await addUsers(server, "young", 1);
+  const [moderator = 0, guest = 0, leaver = 0] = [
+    ...(await addUsers(server, "moderator", 1)),
+    ...(await addUsers(server, "guest", 1, roles.guest)),
+    ...(await addUsers(server, "leaver", 1)),
+  ];
+  t.strictSame(await news(), [], "no new user is a full member yet");
+  clock.jump(dayMs - 1);
+  t.strictSame(await news(), []);
+  clock.advance(1);
+  t.strictSame(await news(), [expectedEvent("add_members", 1, old.userId)]);
+  t.strictSame(await fullMembers(owner, full), [1, old.userId]);
+  await owner.patch(`/users/${moderator}`, { role: roles.moderator });
+  await owner.delete(`/users/${leaver}`);
+  await news();
+  clock.jump(dayMs);
+  t.strictSame(await news(), [expectedEvent("add_members", young)], "no moderators, no guests, no deactivated users");
+  await owner.post(`/users/${leaver}/reactivate`);
+  await owner.patch(`/users/${guest}`, { role: roles.member });
+  t.strictSame(
+    await news(),
+    [expectedEvent("add_members", leaver), expectedEvent("add_members", guest)],
+    "they are full members when they return",
+  );
+  clock.jump(3 * dayMs);
+  t.strictSame(await news(), [], "announced once");
+  const [late = 0] = await addUsers(server, "late", 1);
+  clock.jump(2 * dayMs);
+  t.strictSame(await news(), [expectedEvent("add_members", late)], "also where nobody else was waiting");
+});
 
 t.test("[D5] a new threshold recomputes the full members: higher, lower and none", async (t) => {
   const { server, clock } = await startClockedServer(t, patient);

@@ -39,21 +39,18 @@ t.test("[S3] at most the bounded number of jobs run at once, even if one ends ju
   t.strictSame(await Promise.all(results), ["done", "done", "done"]);
 });
 
-t.test(
-  "[S3] the last waiting slot is accepted, one more job is rejected, and a failed job frees its slot",
-  async (t) => {
-    const bounded = new BoundedWork(1, 1);
-    const first = job();
-    const running = bounded.run(first.work);
-    const failing = bounded.run(() => Promise.reject(new Error("no")));
-    t.equal(await bounded.run(job().work), null, "one over");
-    first.finish();
-    await running;
-    await t.rejects(failing, { message: "no" });
-    const next = job();
-    const last = bounded.run(next.work);
-    t.equal(next.isRunning, true, "the slot is free again");
-    next.finish();
-    t.equal(await last, "done");
-  },
-);
+t.test("[S3] the last waiting slot is accepted, one more job is rejected, a failed job frees its slot", async (t) => {
+  const bounded = new BoundedWork(1, 1);
+  const first = job();
+  const running = bounded.run(first.work);
+  const failing = bounded.run(() => Promise.reject(new Error("no")));
+  t.equal(await bounded.run(job().work), null, "one over");
+  first.finish();
+  await running;
+  await t.rejects(failing, { message: "no" });
+  const next = job();
+  const last = bounded.run(next.work);
+  t.equal(next.isRunning, true, "the slot is free again");
+  next.finish();
+  t.equal(await last, "done");
+});

@@ -38,23 +38,20 @@ function contents(realm: OpenRealm): string[] {
   return rowsOf(realm.environment, "messages").map(({ content }) => content);
 }
 
-t.test(
-  "[D26] messages have the right time during and after three seconds in which the clock is 400 days ahead",
-  async (t) => {
-    const { realm, clock } = await opened(t);
-    clock.advance(1000);
-    clock.aheadMs = farMs;
-    t.equal(await post(realm), 1000);
-    clock.advance(3000);
-    t.equal(await post(realm), 4000);
-    clock.aheadMs = 0;
-    clock.advance(1000);
-    t.equal(await post(realm), 5000);
-    const again = realm.crash(t);
-    t.equal(await post(again), 5000, "after a crash, too");
-    t.match(realm.warnings, [/jumped ahead by 34560000 seconds\. The jump is ignored/]);
-  },
-);
+t.test("[D26] messages have the right time while and after the clock is 400 days ahead", async (t) => {
+  const { realm, clock } = await opened(t);
+  clock.advance(1000);
+  clock.aheadMs = farMs;
+  t.equal(await post(realm), 1000);
+  clock.advance(3000);
+  t.equal(await post(realm), 4000);
+  clock.aheadMs = 0;
+  clock.advance(1000);
+  t.equal(await post(realm), 5000);
+  const again = realm.crash(t);
+  t.equal(await post(again), 5000, "after a crash, too");
+  t.match(realm.warnings, [/jumped ahead by 34560000 seconds\. The jump is ignored/]);
+});
 
 t.test("[D26] a clock ahead by the bound is trusted at once; a larger jump must last first", async (t) => {
   const { realm, clock } = await opened(t);
@@ -92,7 +89,7 @@ t.test("[D26] a machine that wakes from sleep uses the clock's time at once", as
 });
 
 t.test(
-  "[M8] a message scheduled for next year is not sent although the clock was that far ahead for three seconds",
+  "[M8] a message scheduled for next year is not sent although the clock was there for three seconds",
   async (t) => {
     const { realm, clock } = await opened(t);
     answerOf(await realm.ask(scheduledCommands.schedule("next year", startedAt + 365 * dayMs)));
@@ -107,37 +104,31 @@ t.test(
   },
 );
 
-t.test(
-  "[D26] a jump across a server restart has a trial period like any other; a long downtime does not",
-  async (t) => {
-    const { realm, clock } = await opened(t);
-    await post(realm);
-    clock.advance(3 * dayMs);
-    const second = realm.crash(t);
-    t.equal(await post(second), 3 * dayMs);
-    clock.aheadMs = farMs;
-    t.equal(await post(second.crash(t)), 3 * dayMs);
-  },
-);
+t.test("[D26] a jump across a server restart has a trial period like any other; a long stop does not", async (t) => {
+  const { realm, clock } = await opened(t);
+  await post(realm);
+  clock.advance(3 * dayMs);
+  const second = realm.crash(t);
+  t.equal(await post(second), 3 * dayMs);
+  clock.aheadMs = farMs;
+  t.equal(await post(second.crash(t)), 3 * dayMs);
+});
 
-t.test(
-  "[M8] after a month off, messages have the clock's time, and timers fire when that time has lasted",
-  async (t) => {
-    const { realm } = await opened(t);
-    answerOf(await realm.ask(scheduledCommands.schedule("overdue", startedAt + dayMs)));
-    const clock = new JumpingClock(startedAt + 30 * dayMs, "second");
-    const again = new OpenRealm(t, { folder: crashImage(t, realm.folder), clock });
-    await again.idle();
-    t.equal(await post(again), 30 * dayMs);
-    clock.advance(limits.clock_jump_lasting_ms - 1);
-    const restarted = again.crash(t);
-    await restarted.idle();
-    t.strictSame(contents(restarted), ["hi"], "a restart does not end the trial period");
-    clock.advance(limits.clock_jump_lasting_ms);
-    await restarted.idle();
-    t.strictSame(contents(restarted), ["hi", "overdue"], "late, but once");
-  },
-);
+t.test("[M8] after a month off, messages have the clock's time, and timers fire when it has lasted", async (t) => {
+  const { realm } = await opened(t);
+  answerOf(await realm.ask(scheduledCommands.schedule("overdue", startedAt + dayMs)));
+  const clock = new JumpingClock(startedAt + 30 * dayMs, "second");
+  const again = new OpenRealm(t, { folder: crashImage(t, realm.folder), clock });
+  await again.idle();
+  t.equal(await post(again), 30 * dayMs);
+  clock.advance(limits.clock_jump_lasting_ms - 1);
+  const restarted = again.crash(t);
+  await restarted.idle();
+  t.strictSame(contents(restarted), ["hi"], "a restart does not end the trial period");
+  clock.advance(limits.clock_jump_lasting_ms);
+  await restarted.idle();
+  t.strictSame(contents(restarted), ["hi", "overdue"], "late, but once");
+});
 
 t.test("[M8] a clock that was wrong at boot and is then corrected fires no timer early", async (t) => {
   const { realm } = await opened(t);

@@ -107,70 +107,64 @@ t.test("[S3] topics_per_list_max: only that many topics are listed, the first by
   t.strictSame(await list(), await list(4));
 });
 
-t.test(
-  "[S3] move_messages_counted_max: only that many messages are counted; an older message still prevents the move",
-  async (t) => {
-    const opened = await openNewRealm(t);
-    const { realm } = opened;
-    const { view, owner, channel } = placeOf(opened);
-    const max = limits.move_messages_counted_max;
-    const member = { ...owner, role: roles.member };
-    const limitMs = 604_800_000;
-    fillTopics(realm, 1);
-    fillIndexes(realm, 1, max + 1);
-    const sent = (first: number, count: number, age: number) => {
-      const row = (id: number) => messageRow(id, 1, { sentAt: view.now - age });
-      fill(
-        realm,
-        "messages",
-        rowsFor<"messages">(count, (id) => [id, row(id)], first),
-      );
-    };
-    sent(1, 5, 2 * limitMs);
-    sent(6, max - 4, 0);
-    const move = { from: channel, to: channel, isTopicChanged: true, toggle: "none" } as const;
-    const refused = () => checkMoveLimit(view, member, move, 1);
-    const expectedEvent = (allowed: number, total: number, first: number) => ({
-      code: "MOVE_MESSAGES_TIME_LIMIT_EXCEEDED",
-      fields: {
-        first_message_id_allowed_to_move: first,
-        total_messages_allowed_to_move: allowed,
-        total_messages_in_topic: total,
-      },
-    });
-    t.match(refused(), expectedEvent(max - 4, max, 6), "of that many, the newest");
-    sent(2, 4, 0);
-    t.match(refused(), expectedEvent(max, max, 2), "the message that is too old is not among them");
-    sent(1, 1, 0);
-    t.equal(refused(), null);
-  },
-);
+t.test("[S3] move_messages_counted_max: so many messages are counted; an older one prevents the move", async (t) => {
+  const opened = await openNewRealm(t);
+  const { realm } = opened;
+  const { view, owner, channel } = placeOf(opened);
+  const max = limits.move_messages_counted_max;
+  const member = { ...owner, role: roles.member };
+  const limitMs = 604_800_000;
+  fillTopics(realm, 1);
+  fillIndexes(realm, 1, max + 1);
+  const sent = (first: number, count: number, age: number) => {
+    const row = (id: number) => messageRow(id, 1, { sentAt: view.now - age });
+    fill(
+      realm,
+      "messages",
+      rowsFor<"messages">(count, (id) => [id, row(id)], first),
+    );
+  };
+  sent(1, 5, 2 * limitMs);
+  sent(6, max - 4, 0);
+  const move = { from: channel, to: channel, isTopicChanged: true, toggle: "none" } as const;
+  const refused = () => checkMoveLimit(view, member, move, 1);
+  const expectedEvent = (allowed: number, total: number, first: number) => ({
+    code: "MOVE_MESSAGES_TIME_LIMIT_EXCEEDED",
+    fields: {
+      first_message_id_allowed_to_move: first,
+      total_messages_allowed_to_move: allowed,
+      total_messages_in_topic: total,
+    },
+  });
+  t.match(refused(), expectedEvent(max - 4, max, 6), "of that many, the newest");
+  sent(2, 4, 0);
+  t.match(refused(), expectedEvent(max, max, 2), "the message that is too old is not among them");
+  sent(1, 1, 0);
+  t.equal(refused(), null);
+});
 
-t.test(
-  "[S3] topic_participants_scanned_max: the authors of that many newest messages count as participants",
-  async (t) => {
-    const opened = await openNewRealm(t);
-    const { realm } = opened;
-    const { view } = placeOf(opened);
-    const max = limits.topic_participants_scanned_max;
-    fillTopics(realm, 1);
-    fill(realm, "conversationMessages", [[[1, 1], { senderId: 77, traits: 0 }]]);
-    fillIndexes(realm, 1, max - 1, 2);
-    const written = {
-      content: "@**topic**",
-      senderId: ownerId,
-      mentionsTopic: true,
-      conversationId: 1,
-      channelId: generalId,
-      userIds: null,
-      mentionedBotIds: [],
-    };
-    const participants = () => alertsOf(view, written)?.participantIds ?? [];
-    t.ok(participants().includes(77), "at the bound");
-    fillIndexes(realm, 1, 1, max + 1);
-    t.strictSame(participants(), [ownerId, 999_999], "one over");
-  },
-);
+t.test("[S3] topic_participants_scanned_max: the authors of that many newest messages participate", async (t) => {
+  const opened = await openNewRealm(t);
+  const { realm } = opened;
+  const { view } = placeOf(opened);
+  const max = limits.topic_participants_scanned_max;
+  fillTopics(realm, 1);
+  fill(realm, "conversationMessages", [[[1, 1], { senderId: 77, traits: 0 }]]);
+  fillIndexes(realm, 1, max - 1, 2);
+  const written = {
+    content: "@**topic**",
+    senderId: ownerId,
+    mentionsTopic: true,
+    conversationId: 1,
+    channelId: generalId,
+    userIds: null,
+    mentionedBotIds: [],
+  };
+  const participants = () => alertsOf(view, written)?.participantIds ?? [];
+  t.ok(participants().includes(77), "at the bound");
+  fillIndexes(realm, 1, 1, max + 1);
+  t.strictSame(participants(), [ownerId, 999_999], "one over");
+});
 
 /** Between two topics of one channel. */
 const someWay = { from: { id: 1, channelId: generalId }, to: { id: 2, channelId: generalId } };
@@ -206,82 +200,73 @@ t.test(
   },
 );
 
-t.test(
-  "[S3] people for whom a batch becomes read share one event, which is sent with the batch, and get no rows",
-  async (t) => {
-    const opened = await openNewRealm(t);
-    const { view } = placeOf(opened);
-    const away = answerOf(await opened.ask(commands.createChannel("away", [ownerId])))["id"] as number;
-    const perCommand = limits.moved_read_states_per_command_max / 2;
-    const since = { joinedAfterId: 0, joinedAtPosition: 0, leftAtId: null, leftAtPosition: null };
-    const subscription = { ...view.subscriptions.get(ownerId, generalId), periods: [since] };
-    const people = rowsFor<"subscriptions">(
-      perCommand + 1,
-      (userId) => [[generalId, userId], { ...subscription, userId } as RowOf<"subscriptions">],
-      100,
-    );
-    fill(opened.realm, "subscriptions", people);
-    const carry = (afterUserId: number, becomesRead: readonly BecomesRead[]) =>
-      transferReadState(view, {
-        from: { id: 1, channelId: generalId },
-        to: { id: 2, channelId: away },
-        messages: [1, 2].map((id) => ({ id, senderId: 1, traits: 0 })),
-        isNew: true,
-        upToId: 2,
-        afterUserId,
-        becomesRead,
-      });
-    const first = carry(99, []);
-    t.strictSame(first.rows, [], "nothing is written or announced ahead of the messages");
-    t.match(
-      first.becomesRead.map(({ messageIds, userIds }) => [messageIds, userIds.length]),
-      [[[1, 2], perCommand]],
-    );
-    const last = carry(first.onward ?? 0, first.becomesRead);
-    t.match(last, { onward: null, becomesRead: [], rows: [{ kind: "emit", type: "update_message_flags" }] });
-    t.strictSame(
-      last.rows.map((each) => each.kind === "emit" && each.audience.to === "users" && each.audience.ids.length),
-      [perCommand + 1],
-    );
-  },
-);
+t.test("[S3] people for whom a batch becomes read share one event with the batch, and get no rows", async (t) => {
+  const opened = await openNewRealm(t);
+  const { view } = placeOf(opened);
+  const away = answerOf(await opened.ask(commands.createChannel("away", [ownerId])))["id"] as number;
+  const perCommand = limits.moved_read_states_per_command_max / 2;
+  const since = { joinedAfterId: 0, joinedAtPosition: 0, leftAtId: null, leftAtPosition: null };
+  const subscription = { ...view.subscriptions.get(ownerId, generalId), periods: [since] };
+  const people = rowsFor<"subscriptions">(
+    perCommand + 1,
+    (userId) => [[generalId, userId], { ...subscription, userId } as RowOf<"subscriptions">],
+    100,
+  );
+  fill(opened.realm, "subscriptions", people);
+  const carry = (afterUserId: number, becomesRead: readonly BecomesRead[]) =>
+    transferReadState(view, {
+      from: { id: 1, channelId: generalId },
+      to: { id: 2, channelId: away },
+      messages: [1, 2].map((id) => ({ id, senderId: 1, traits: 0 })),
+      isNew: true,
+      upToId: 2,
+      afterUserId,
+      becomesRead,
+    });
+  const first = carry(99, []);
+  t.strictSame(first.rows, [], "nothing is written or announced ahead of the messages");
+  t.match(
+    first.becomesRead.map(({ messageIds, userIds }) => [messageIds, userIds.length]),
+    [[[1, 2], perCommand]],
+  );
+  const last = carry(first.onward ?? 0, first.becomesRead);
+  t.match(last, { onward: null, becomesRead: [], rows: [{ kind: "emit", type: "update_message_flags" }] });
+  t.strictSame(
+    last.rows.map((each) => each.kind === "emit" && each.audience.to === "users" && each.audience.ids.length),
+    [perCommand + 1],
+  );
+});
 
-t.test(
-  "[S3] moved_read_states_per_batch, move_batch_messages_min: more readers mean smaller batches, down to a minimum",
-  async (t) => {
-    const opened = await openNewRealm(t);
-    const { view } = placeOf(opened);
-    const few = limits.moved_read_states_per_batch / limits.move_batch_messages;
-    const many = limits.moved_read_states_per_batch / limits.move_batch_messages_min;
-    const atOnce = () => movedAtOnce(view, someWay);
-    t.equal(atOnce(), limits.move_batch_messages, "nobody");
-    readersOf(opened, few, 1);
-    t.equal(atOnce(), limits.move_batch_messages, "at the bound");
-    readersOf(opened, 1, few + 1);
-    t.equal(atOnce(), limits.move_batch_messages - 2, "one over");
-    readersOf(opened, many, 1);
-    t.equal(atOnce(), limits.move_batch_messages_min);
-    readersOf(opened, many, many + 1);
-    t.equal(atOnce(), limits.move_batch_messages_min, "not fewer");
-  },
-);
+t.test("[S3] moved_read_states_per_batch, move_batch_messages_min: more readers mean smaller batches", async (t) => {
+  const opened = await openNewRealm(t);
+  const { view } = placeOf(opened);
+  const few = limits.moved_read_states_per_batch / limits.move_batch_messages;
+  const many = limits.moved_read_states_per_batch / limits.move_batch_messages_min;
+  const atOnce = () => movedAtOnce(view, someWay);
+  t.equal(atOnce(), limits.move_batch_messages, "nobody");
+  readersOf(opened, few, 1);
+  t.equal(atOnce(), limits.move_batch_messages, "at the bound");
+  readersOf(opened, 1, few + 1);
+  t.equal(atOnce(), limits.move_batch_messages - 2, "one over");
+  readersOf(opened, many, 1);
+  t.equal(atOnce(), limits.move_batch_messages_min);
+  readersOf(opened, many, many + 1);
+  t.equal(atOnce(), limits.move_batch_messages_min, "not fewer");
+});
 
-t.test(
-  "[S3] recent_direct_conversations_max: the newest message is looked up in that many of the newest conversations",
-  async (t) => {
-    const opened = await openNewRealm(t);
-    const { view, owner } = placeOf(opened);
-    const max = limits.recent_direct_conversations_max;
-    const within = counted(view);
-    fillDirects(opened, max + 1, 1);
-    const last = (id: number, lastMessageId: number) => {
-      const row = view.row("conversations", id);
-      if (row !== undefined) fill(opened.realm, "conversations", [[id, { ...row, lastMessageId }]]);
-    };
-    last(1, 500);
-    t.equal(newestReceived(within.view, owner), 0, "with one more, the oldest is not searched");
-    last(2, 400);
-    t.equal(newestReceived(within.view, owner), 400);
-    t.equal(within.looks.get("keys directConversations"), 2 * max);
-  },
-);
+t.test("[S3] recent_direct_conversations_max: the newest message is looked up in that many", async (t) => {
+  const opened = await openNewRealm(t);
+  const { view, owner } = placeOf(opened);
+  const max = limits.recent_direct_conversations_max;
+  const within = counted(view);
+  fillDirects(opened, max + 1, 1);
+  const last = (id: number, lastMessageId: number) => {
+    const row = view.row("conversations", id);
+    if (row !== undefined) fill(opened.realm, "conversations", [[id, { ...row, lastMessageId }]]);
+  };
+  last(1, 500);
+  t.equal(newestReceived(within.view, owner), 0, "with one more, the oldest is not searched");
+  last(2, 400);
+  t.equal(newestReceived(within.view, owner), 400);
+  t.equal(within.looks.get("keys directConversations"), 2 * max);
+});

@@ -120,60 +120,54 @@ t.test("[M1] the changes are on disk when an event is published and when a respo
   for (const folder of images) t.equal(new OpenRealm(t, { folder }).environment.count("messages"), 1);
 });
 
-t.test(
-  "[M6] a command that throws is rejected alone with 500; the rest of the turn is kept, in memory and on disk",
-  async (t) => {
-    const bench = await openNewRealm(t);
-    const results = await Promise.all([
-      bench.ask(commands.post("a", "one")),
-      bench.ask(commands.throwing()),
-      bench.ask(commands.halfWritten("a")),
-      bench.ask(commands.halfWritten("never")),
-      bench.ask(commands.post("a", "two")),
-    ]);
-    t.strictSame(results.map(codeOf), [
-      "ok",
-      "INTERNAL_SERVER_ERROR",
-      "INTERNAL_SERVER_ERROR",
-      "INTERNAL_SERVER_ERROR",
-      "ok",
-    ]);
-    t.equal(bench.bugs.length, 3, "each is reported");
+t.test("[M6] a command that throws is rejected alone with 500; the rest of the turn is kept", async (t) => {
+  const bench = await openNewRealm(t);
+  const results = await Promise.all([
+    bench.ask(commands.post("a", "one")),
+    bench.ask(commands.throwing()),
+    bench.ask(commands.halfWritten("a")),
+    bench.ask(commands.halfWritten("never")),
+    bench.ask(commands.post("a", "two")),
+  ]);
+  t.strictSame(results.map(codeOf), [
+    "ok",
+    "INTERNAL_SERVER_ERROR",
+    "INTERNAL_SERVER_ERROR",
+    "INTERNAL_SERVER_ERROR",
+    "ok",
+  ]);
+  t.equal(bench.bugs.length, 3, "each is reported");
+  t.strictSame(
+    bench.bugs.map((bug) => bug.command?.type),
+    ["realm.create", "message.post", "message.post"],
+  );
+  t.strictSame(bench.fatalities, []);
+  const [first, last] = [results[0], results[4]].map((result) => answerOf(result as Reply)["id"] as number);
+  t.equal(last, (first ?? 0) + 1, "the rolled-back command took no id");
+  for (const opened of [bench, bench.crash(t)]) {
     t.strictSame(
-      bench.bugs.map((bug) => bug.command?.type),
-      ["realm.create", "message.post", "message.post"],
+      rowsOf(opened.environment, "messages").map(({ content }) => content),
+      ["one", "two"],
     );
-    t.strictSame(bench.fatalities, []);
-    const [first, last] = [results[0], results[4]].map((result) => answerOf(result as Reply)["id"] as number);
-    t.equal(last, (first ?? 0) + 1, "the rolled-back command took no id");
-    for (const opened of [bench, bench.crash(t)]) {
-      t.strictSame(
-        rowsOf(opened.environment, "messages").map(({ content }) => content),
-        ["one", "two"],
-      );
-      t.equal(opened.environment.get("topicNames", [generalId, "never"]), undefined);
-      t.strictSame(opened.snapshot(), opened.rebuilt());
-      t.strictSame(auditRealm(opened.environment), []);
-    }
-    t.equal(codeOf(await bench.ask(commands.post("never", "now"))), "ok", "its actor has its earlier snapshot");
-    t.strictSame(auditRealm(bench.environment), []);
-  },
-);
+    t.equal(opened.environment.get("topicNames", [generalId, "never"]), undefined);
+    t.strictSame(opened.snapshot(), opened.rebuilt());
+    t.strictSame(auditRealm(opened.environment), []);
+  }
+  t.equal(codeOf(await bench.ask(commands.post("never", "now"))), "ok", "its actor has its earlier snapshot");
+  t.strictSame(auditRealm(bench.environment), []);
+});
 
-t.test(
-  "[M6, M9] a command whose row no projection can read is rejected alone, and nothing of it is on disk",
-  async (t) => {
-    const bench = await openNewRealm(t);
-    const good = commands.createUser("x@example.com");
-    const asked = { ...good, params: { ...good.params, fullName: undefined as unknown as string } };
-    t.equal(codeOf(await bench.ask(asked)), "INTERNAL_SERVER_ERROR");
-    t.strictSame(bench.fatalities, []);
-    for (const opened of [bench, bench.crash(t)]) {
-      t.equal(opened.environment.count("users"), 2, "disk");
-      t.strictSame(opened.snapshot(), opened.rebuilt());
-    }
-  },
-);
+t.test("[M6, M9] a command whose row no projection can read is rejected alone, and is not on disk", async (t) => {
+  const bench = await openNewRealm(t);
+  const good = commands.createUser("x@example.com");
+  const asked = { ...good, params: { ...good.params, fullName: undefined as unknown as string } };
+  t.equal(codeOf(await bench.ask(asked)), "INTERNAL_SERVER_ERROR");
+  t.strictSame(bench.fatalities, []);
+  for (const opened of [bench, bench.crash(t)]) {
+    t.equal(opened.environment.count("users"), 2, "disk");
+    t.strictSame(opened.snapshot(), opened.rebuilt());
+  }
+});
 
 t.test("[M6] an event that cannot be encoded does not undo, fail or repeat its command", async (t) => {
   let isBroken = false;
@@ -239,38 +233,35 @@ t.test("[M7] a command that throws is retried before commands that were accepted
   t.equal(bench.bugs.length, limits.mailbox_attempts_max, "the earlier command had all of its attempts");
 });
 
-t.test(
-  "[M7] a realm's commands form one order: ids follow the order of requests, over many addresses and turns",
-  async (t) => {
-    const bench = await openNewRealm(t, { clock: new SlowClock(startedAt) });
-    const topics = ["a", "b", "c", "d", "e"];
-    const answered: number[] = [];
-    const asked = Array.from({ length: 60 }, async (_, index) => {
-      const result = await bench.ask(commands.post(topics[(index * 7) % 5] ?? "a", `m${index}`));
-      answered.push(index);
-      return answerOf(result)["id"] as number;
-    });
-    const ids = await Promise.all(asked);
-    t.strictSame(
-      ids,
-      ids.map((_, index) => (ids[0] ?? 0) + index),
-    );
-    t.strictSame(
-      answered,
-      answered.map((_, index) => index),
-      "responses are sent in the same order",
-    );
-    const events = bodiesOf(
-      bench.recorder.published.map(({ record }) => record),
-      "message",
-    );
-    t.strictSame(
-      events.map(({ message_id: id }) => id),
-      ids,
-      "and events",
-    );
-  },
-);
+t.test("[M7] a realm's commands form one order: ids follow it over many addresses and turns", async (t) => {
+  const bench = await openNewRealm(t, { clock: new SlowClock(startedAt) });
+  const topics = ["a", "b", "c", "d", "e"];
+  const answered: number[] = [];
+  const asked = Array.from({ length: 60 }, async (_, index) => {
+    const result = await bench.ask(commands.post(topics[(index * 7) % 5] ?? "a", `m${index}`));
+    answered.push(index);
+    return answerOf(result)["id"] as number;
+  });
+  const ids = await Promise.all(asked);
+  t.strictSame(
+    ids,
+    ids.map((_, index) => (ids[0] ?? 0) + index),
+  );
+  t.strictSame(
+    answered,
+    answered.map((_, index) => index),
+    "responses are sent in the same order",
+  );
+  const events = bodiesOf(
+    bench.recorder.published.map(({ record }) => record),
+    "message",
+  );
+  t.strictSame(
+    events.map(({ message_id: id }) => id),
+    ids,
+    "and events",
+  );
+});
 
 for (const place of ["first", "last"] as const) {
   t.test(
@@ -297,22 +288,19 @@ for (const place of ["first", "last"] as const) {
   );
 }
 
-t.test(
-  "[S3] when the command queue is full, one more command is rejected and the queued ones are executed",
-  async (t) => {
-    const bench = await openNewRealm(t);
-    const asked = Array.from({ length: limits.queued_commands_max + 1 }, (_, index) =>
-      bench.ask(commands.idleTyping(`c${index % 100}`)),
-    );
-    const codes = (await Promise.all(asked)).map(codeOf);
-    t.equal(codes.at(-1), "OVERLOADED");
-    t.ok(codes.slice(0, -1).every((code) => code === "ok"));
-    t.equal(
-      codeOf(await bench.ask(command({ actor: "user", id: ownerId }, "user.api-key.add", { hash: "h" }, ownerId))),
-      "ok",
-    );
-  },
-);
+t.test("[S3] when the command queue is full, one more command is rejected the queued ones are executed", async (t) => {
+  const bench = await openNewRealm(t);
+  const asked = Array.from({ length: limits.queued_commands_max + 1 }, (_, index) =>
+    bench.ask(commands.idleTyping(`c${index % 100}`)),
+  );
+  const codes = (await Promise.all(asked)).map(codeOf);
+  t.equal(codes.at(-1), "OVERLOADED");
+  t.ok(codes.slice(0, -1).every((code) => code === "ok"));
+  t.equal(
+    codeOf(await bench.ask(command({ actor: "user", id: ownerId }, "user.api-key.add", { hash: "h" }, ownerId))),
+    "ok",
+  );
+});
 
 function damagedSubscription(userId: number, channelId: number): RowOf<"subscriptions"> {
   const periods = {} as unknown as RowOf<"subscriptions">["periods"];

@@ -42,72 +42,63 @@ async function close({ server, clock }: ClockedServer): Promise<void> {
   if (openCount(server) > 0) throw new Error("it is still open");
 }
 
-t.test(
-  "[D254] an idle organization is closed after REALM_IDLE_MS, and serves the next request as before",
-  async (t) => {
-    const stage = await start(t);
-    const { server, clock } = stage;
-    const id = await server.owner.say("general", "plans", "before");
-    clock.advance(idleMs - limits.realm_idle_check_ms);
-    t.equal(openCount(server), 1, "not before its time");
-    await close(stage);
-    const { status, body } = await server.owner.get(`/messages/${id}`);
-    t.match([status, body], [200, { message: { id } }]);
-    t.equal(openCount(server), 1, "it was opened again");
-    t.ok((await server.owner.say("general", "plans", "after")) > id);
-    await close(stage);
-    t.equal((await server.owner.get("/users/me")).status, 200, "and again");
-  },
-);
+t.test("[D254] an idle organization is closed after REALM_IDLE_MS, and serves the next request", async (t) => {
+  const stage = await start(t);
+  const { server, clock } = stage;
+  const id = await server.owner.say("general", "plans", "before");
+  clock.advance(idleMs - limits.realm_idle_check_ms);
+  t.equal(openCount(server), 1, "not before its time");
+  await close(stage);
+  const { status, body } = await server.owner.get(`/messages/${id}`);
+  t.match([status, body], [200, { message: { id } }]);
+  t.equal(openCount(server), 1, "it was opened again");
+  t.ok((await server.owner.say("general", "plans", "after")) > id);
+  await close(stage);
+  t.equal((await server.owner.get("/users/me")).status, 200, "and again");
+});
 
-t.test(
-  "[D254, E2] an unread queue continues where it was, without a restart event, also with one that waited",
-  async (t) => {
-    const stage = await start(t);
-    const { server } = stage;
-    const queue = await openQueue(server.owner, ["message", "restart"]);
-    const read = await server.owner.say("general", "plans", "read");
-    const [first] = await readNow(server.owner, queue);
-    const unread = await server.owner.say("general", "plans", "unread");
-    await close(stage);
-    const later = await server.owner.say("general", "plans", "later");
-    const events = await readNow(server.owner, queue, first.id);
-    t.match(
-      [first, ...events].map(({ type, message }) => [type, message?.id]),
-      [read, unread, later].map((id) => ["message", id]),
-    );
-    const ids = events.map(({ id }) => id);
-    t.ok(
-      ids.every((id, index) => id > (ids[index - 1] ?? first.id)),
-      "[E1]",
-    );
-    await server.stop();
-    const second = await startClockedServer(t, { dataDir: server.dataDir, environment }, stage.clock.now());
-    const { owner } = second.server;
-    const restarts = async () => (await readNow(owner, queue, ids.at(-1))).filter(({ type }) => type === "restart");
-    const announced = await restarts();
-    t.equal(announced.length, 1, "a restart is announced");
-    await close(second);
-    t.strictSame(await restarts(), announced, "[D213] and repeated until it is acknowledged, by the same event");
-  },
-);
+t.test("[D254, E2] an unread queue continues where it was, without a restart event", async (t) => {
+  const stage = await start(t);
+  const { server } = stage;
+  const queue = await openQueue(server.owner, ["message", "restart"]);
+  const read = await server.owner.say("general", "plans", "read");
+  const [first] = await readNow(server.owner, queue);
+  const unread = await server.owner.say("general", "plans", "unread");
+  await close(stage);
+  const later = await server.owner.say("general", "plans", "later");
+  const events = await readNow(server.owner, queue, first.id);
+  t.match(
+    [first, ...events].map(({ type, message }) => [type, message?.id]),
+    [read, unread, later].map((id) => ["message", id]),
+  );
+  const ids = events.map(({ id }) => id);
+  t.ok(
+    ids.every((id, index) => id > (ids[index - 1] ?? first.id)),
+    "[E1]",
+  );
+  await server.stop();
+  const second = await startClockedServer(t, { dataDir: server.dataDir, environment }, stage.clock.now());
+  const { owner } = second.server;
+  const restarts = async () => (await readNow(owner, queue, ids.at(-1))).filter(({ type }) => type === "restart");
+  const announced = await restarts();
+  t.equal(announced.length, 1, "a restart is announced");
+  await close(second);
+  t.strictSame(await restarts(), announced, "[D213] and repeated until it is acknowledged, by the same event");
+});
 
-t.test(
-  "[D254] a queue that nobody reads expires at its time, whether its organization was closed or not",
-  async (t) => {
-    const stage = await startClockedServer(t, { environment: { ...environment, IDLE_QUEUE_TIMEOUT_MS: "3600000" } });
-    const { server, clock } = stage;
-    const queue = await openQueue(server.owner, ["message"]);
-    await close(stage);
-    clock.advance(1800_000);
-    t.equal((await server.owner.get("/users/me")).status, 200);
-    clock.advance(1800_000 - longEnough + 60_000);
-    t.equal((await server.owner.get("/users/me")).status, 200);
-    clock.advance(61_000);
-    t.equal((await server.owner.get("/users/me")).status, 200, "the turn that removes it has run");
-    t.equal((await getEvents(server.owner, queue, queue.last_event_id)).body.code, "BAD_EVENT_QUEUE_ID");
-  },
-);
+t.test("[D254] a queue that nobody reads expires at its time, its organization closed or not", async (t) => {
+  const stage = await startClockedServer(t, { environment: { ...environment, IDLE_QUEUE_TIMEOUT_MS: "3600000" } });
+  const { server, clock } = stage;
+  const queue = await openQueue(server.owner, ["message"]);
+  await close(stage);
+  clock.advance(1800_000);
+  t.equal((await server.owner.get("/users/me")).status, 200);
+  clock.advance(1800_000 - longEnough + 60_000);
+  t.equal((await server.owner.get("/users/me")).status, 200);
+  clock.advance(61_000);
+  t.equal((await server.owner.get("/users/me")).status, 200, "the turn that removes it has run");
+  t.equal((await getEvents(server.owner, queue, queue.last_event_id)).body.code, "BAD_EVENT_QUEUE_ID");
+});
 
 t.test("[D254] a held poll and a socket keep their organization open", async (t) => {
   const stage = await start(t);

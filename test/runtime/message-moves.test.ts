@@ -101,42 +101,36 @@ t.test(
   },
 );
 
-t.test(
-  "[D54] posts to a topic that is being moved stay in it, and its messages can be deleted and edited",
-  async (t) => {
-    const { bench, ids, to } = await prepare(t);
-    const posted: Promise<Reply>[] = [];
-    const last = ids.at(-1) ?? 0;
-    const others: Promise<Reply>[] = [];
-    const result = await runToAnswer(bench.ask(editCommand(ids[0] ?? 0, { ...everything, channelId: to })), (turns) => {
-      posted.push(
-        bench.ask(commands.post("old", `meanwhile ${turns}`)),
-        bench.ask(commands.post("old", "there", 2, to)),
-      );
-      if (turns !== 1) return;
-      others.push(bench.ask(deleteCommand(last)), bench.ask(editCommand(last - 1, { content: "edited" })));
-      others.push(bench.ask(editCommand(last - 2, { topic: "elsewhere" })));
-    });
-    t.strictSame(result, moved);
-    const newIds = (await Promise.all(posted)).map((answer) => answerOf(answer)["id"] as number);
-    await bench.idle();
-    t.strictSame(
-      idsOf(bench, "old"),
-      newIds.filter((_, index) => index % 2 === 0),
-      "newer than the move",
-    );
-    t.strictSame(
-      idsOf(bench, "old", to),
-      [...ids.filter((id) => id !== last), ...newIds.filter((_, index) => index % 2 === 1)],
-      "the others still exist",
-    );
-    const [deleted, edited, movedAgain] = await Promise.all(others);
-    t.strictSame([codeOf(deleted as Reply), codeOf(edited as Reply)], ["ok", "ok"]);
-    t.match(movedAgain, { kind: "refused", msg: /are being moved/ });
-    t.equal(bench.realm.view.row("messages", last - 1)?.content, "edited");
-    audit(t, bench);
-  },
-);
+t.test("[D54] posts to a topic that is being moved stay in it, its messages can be deleted and edited", async (t) => {
+  const { bench, ids, to } = await prepare(t);
+  const posted: Promise<Reply>[] = [];
+  const last = ids.at(-1) ?? 0;
+  const others: Promise<Reply>[] = [];
+  const result = await runToAnswer(bench.ask(editCommand(ids[0] ?? 0, { ...everything, channelId: to })), (turns) => {
+    posted.push(bench.ask(commands.post("old", `meanwhile ${turns}`)), bench.ask(commands.post("old", "there", 2, to)));
+    if (turns !== 1) return;
+    others.push(bench.ask(deleteCommand(last)), bench.ask(editCommand(last - 1, { content: "edited" })));
+    others.push(bench.ask(editCommand(last - 2, { topic: "elsewhere" })));
+  });
+  t.strictSame(result, moved);
+  const newIds = (await Promise.all(posted)).map((answer) => answerOf(answer)["id"] as number);
+  await bench.idle();
+  t.strictSame(
+    idsOf(bench, "old"),
+    newIds.filter((_, index) => index % 2 === 0),
+    "newer than the move",
+  );
+  t.strictSame(
+    idsOf(bench, "old", to),
+    [...ids.filter((id) => id !== last), ...newIds.filter((_, index) => index % 2 === 1)],
+    "the others still exist",
+  );
+  const [deleted, edited, movedAgain] = await Promise.all(others);
+  t.strictSame([codeOf(deleted as Reply), codeOf(edited as Reply)], ["ok", "ok"]);
+  t.match(movedAgain, { kind: "refused", msg: /are being moved/ });
+  t.equal(bench.realm.view.row("messages", last - 1)?.content, "edited");
+  audit(t, bench);
+});
 
 t.test("[D58] a move into a topic that is renamed or emptied meanwhile uses the topic's current name", async (t) => {
   for (const what of ["rename", "delete"] as const) {
@@ -166,36 +160,33 @@ t.test("[D58] a move into a topic that is renamed or emptied meanwhile uses the 
   }
 });
 
-t.test(
-  "[D29, D56] messages moved out of a topic that is being deleted survive: a part, the whole, a rename",
-  async (t) => {
-    const ways = {
-      part: { topic: "safe" },
-      rename: { ...everything, topic: "safe" },
-    };
-    for (const [name, wish] of Object.entries(ways)) {
-      const { bench, ids } = await prepare(t, 2 * limits.topic_deletion_batch_messages + 50);
-      const [oldest = 0] = ids;
-      const answers: Promise<Reply>[] = [];
-      const result = await runToAnswer(bench.ask(commands.deleteTopic("old", startedAt + 50_000)), (turns) => {
-        if (turns === 2) answers.push(bench.ask(editCommand(oldest, wish)));
-      });
-      t.strictSame(result, { kind: "ok", answer: { complete: true } }, name);
-      t.strictSame(await Promise.all(answers), [moved]);
-      await bench.idle();
-      const safe = idsOf(bench, "safe");
-      t.equal(safe[0], oldest);
-      t.equal(safe.length === 1, name === "part", "a part of one batch, or everything that was left");
-      t.ok(safe.length < ids.length, "the deletion had started");
-      t.strictSame(idsOf(bench, "old"), []);
-      t.strictSame(
-        rowsOf(bench.environment, "messages").map(({ id }) => id),
-        safe,
-      );
-      audit(t, bench);
-    }
-  },
-);
+t.test("[D29, D56] messages moved out of a topic that is being deleted survive: part, whole, rename", async (t) => {
+  const ways = {
+    part: { topic: "safe" },
+    rename: { ...everything, topic: "safe" },
+  };
+  for (const [name, wish] of Object.entries(ways)) {
+    const { bench, ids } = await prepare(t, 2 * limits.topic_deletion_batch_messages + 50);
+    const [oldest = 0] = ids;
+    const answers: Promise<Reply>[] = [];
+    const result = await runToAnswer(bench.ask(commands.deleteTopic("old", startedAt + 50_000)), (turns) => {
+      if (turns === 2) answers.push(bench.ask(editCommand(oldest, wish)));
+    });
+    t.strictSame(result, { kind: "ok", answer: { complete: true } }, name);
+    t.strictSame(await Promise.all(answers), [moved]);
+    await bench.idle();
+    const safe = idsOf(bench, "safe");
+    t.equal(safe[0], oldest);
+    t.equal(safe.length === 1, name === "part", "a part of one batch, or everything that was left");
+    t.ok(safe.length < ids.length, "the deletion had started");
+    t.strictSame(idsOf(bench, "old"), []);
+    t.strictSame(
+      rowsOf(bench.environment, "messages").map(({ id }) => id),
+      safe,
+    );
+    audit(t, bench);
+  }
+});
 
 t.test("renaming a large topic takes one turn; its messages are announced in parts, each once", async (t) => {
   const count = limits.event_ids_per_piece_max + 1;
@@ -236,20 +227,17 @@ t.test("a rename of at most one part is announced in the same turn", async (t) =
   audit(t, bench);
 });
 
-t.test(
-  "[M6] a batch that fails keeps the messages moved so far, releases the topic, and answers the waiting request",
-  async (t) => {
-    const move = { moveId: 7, conversationId: 3, waiting: { ticket: 5, boot: 2 } } as unknown as MessageMove;
-    for (const type of ["messages.import", "topic.announce-rename"] as const) {
-      const dead = command({ actor: "topic", channelId: 1, topic: "x" }, type, move, null);
-      t.match(abandonmentOf(dead), {
-        tickets: [5],
-        boot: 2,
-        notification: { to: { actor: "conversation", id: 3 }, type: "topic.move-ended", params: { moveId: 7 } },
-      });
-    }
-  },
-);
+t.test("[M6] a batch that fails keeps the messages moved so far, releases the topic, and answers", async (t) => {
+  const move = { moveId: 7, conversationId: 3, waiting: { ticket: 5, boot: 2 } } as unknown as MessageMove;
+  for (const type of ["messages.import", "topic.announce-rename"] as const) {
+    const dead = command({ actor: "topic", channelId: 1, topic: "x" }, type, move, null);
+    t.match(abandonmentOf(dead), {
+      tickets: [5],
+      boot: 2,
+      notification: { to: { actor: "conversation", id: 3 }, type: "topic.move-ended", params: { moveId: 7 } },
+    });
+  }
+});
 
 t.test("[S3] of many renames and moves only the newest are kept", async (t) => {
   const bench = await openNewRealm(t);
@@ -264,24 +252,21 @@ t.test("[S3] of many renames and moves only the newest are kept", async (t) => {
   audit(t, bench);
 });
 
-t.test(
-  "[spec 2.9] of many renames the newest real move is kept, since it determines last_moved_timestamp",
-  async (t) => {
-    const bench = await openNewRealm(t);
-    const [id = 0] = await fill(bench, "before", 1);
-    await fill(bench, "before", 1);
-    await fill(bench, "x", 1);
-    await fill(bench, "\u2714 x", 1);
-    await bench.ask(editCommand(id, { topic: "x" }));
-    const [elsewhere = 0] = bench.realm.view.row("messages", id)?.moves ?? [];
-    const count = 2 * Math.ceil(limits.message_history_entries_max / 2) + 2;
-    for (let n = 1; n <= count; n++) await bench.ask(editCommand(id, { topic: n % 2 === 0 ? "x" : "\u2714 x" }));
-    const kept = bench.realm.view.row("messages", id)?.moves ?? [];
-    t.equal(kept.length, limits.message_history_entries_max);
-    t.equal(kept[0], elsewhere);
-    await bench.ask(editCommand(id, { topic: "before" }));
-    await bench.ask(editCommand(id, { topic: "x" }));
-    t.notOk(bench.realm.view.row("messages", id)?.moves.includes(elsewhere), "a newer one replaces it");
-    audit(t, bench);
-  },
-);
+t.test("[spec 2.9] of many renames the newest real move is kept, which gives last_moved_timestamp", async (t) => {
+  const bench = await openNewRealm(t);
+  const [id = 0] = await fill(bench, "before", 1);
+  await fill(bench, "before", 1);
+  await fill(bench, "x", 1);
+  await fill(bench, "\u2714 x", 1);
+  await bench.ask(editCommand(id, { topic: "x" }));
+  const [elsewhere = 0] = bench.realm.view.row("messages", id)?.moves ?? [];
+  const count = 2 * Math.ceil(limits.message_history_entries_max / 2) + 2;
+  for (let n = 1; n <= count; n++) await bench.ask(editCommand(id, { topic: n % 2 === 0 ? "x" : "\u2714 x" }));
+  const kept = bench.realm.view.row("messages", id)?.moves ?? [];
+  t.equal(kept.length, limits.message_history_entries_max);
+  t.equal(kept[0], elsewhere);
+  await bench.ask(editCommand(id, { topic: "before" }));
+  await bench.ask(editCommand(id, { topic: "x" }));
+  t.notOk(bench.realm.view.row("messages", id)?.moves.includes(elsewhere), "a newer one replaces it");
+  audit(t, bench);
+});

@@ -90,34 +90,31 @@ t.test("a post that its sender has not read is unread and stops the read waterma
   t.ok(watermarkIn(bench, "mine") < id);
 });
 
-t.test(
-  "[S3] own_watermark_rows_max: a post looks at no more rows than that, and the next posts continue from there",
-  async (t) => {
-    const bench = await openNewRealm(t);
-    const [other = 0] = await createUsers(bench, 1);
-    const first = answerOf(await bench.ask(commands.post("first", "in the way", other)))["id"] as number;
-    const count = 3 * limits.own_watermark_rows_max;
-    const asked = Array.from({ length: count }, (_, index) => bench.ask(commands.post("theirs", `m${index}`, other)));
-    for (const result of await Promise.all(asked)) answerOf(result);
-    const self = { actor: "user", id: ownerId } as const;
-    const theirs = { channelId: generalId, topic: "theirs", mustHaveReceived: false };
-    await mark(bench, command(self, "read-state.mark-topic", theirs, ownerId));
-    t.ok(watermarkIn(bench, null) < first, "an unread message stops the channel's read watermark");
-    const what = { op: "add", flag: "read", messageIds: [first] } as const;
-    const params = { ...what, mustReachAll: true, answer: {}, countsUpdated: false };
-    await mark(bench, command(self, "message-flags.update", params, ownerId));
-    const rises: number[] = [];
-    for (let posted = 0; posted < posts && rises.length < 2; posted++) {
-      const before = watermarkIn(bench, null);
-      await flood(bench, "mine", 1);
-      const rise = bench.realm.view.keys("channelMessages", {
-        start: [generalId, before + 1],
-        end: [generalId, watermarkIn(bench, null) + 1],
-        limit: count + posts,
-      }).length;
-      if (rise > 0) rises.push(rise);
-    }
-    t.strictSame(rises, [limits.own_watermark_rows_max, limits.own_watermark_rows_max]);
-    t.strictSame(unreadIds(bench), []);
-  },
-);
+t.test("[S3] own_watermark_rows_max: a post looks at no more rows than that, the next ones go on", async (t) => {
+  const bench = await openNewRealm(t);
+  const [other = 0] = await createUsers(bench, 1);
+  const first = answerOf(await bench.ask(commands.post("first", "in the way", other)))["id"] as number;
+  const count = 3 * limits.own_watermark_rows_max;
+  const asked = Array.from({ length: count }, (_, index) => bench.ask(commands.post("theirs", `m${index}`, other)));
+  for (const result of await Promise.all(asked)) answerOf(result);
+  const self = { actor: "user", id: ownerId } as const;
+  const theirs = { channelId: generalId, topic: "theirs", mustHaveReceived: false };
+  await mark(bench, command(self, "read-state.mark-topic", theirs, ownerId));
+  t.ok(watermarkIn(bench, null) < first, "an unread message stops the channel's read watermark");
+  const what = { op: "add", flag: "read", messageIds: [first] } as const;
+  const params = { ...what, mustReachAll: true, answer: {}, countsUpdated: false };
+  await mark(bench, command(self, "message-flags.update", params, ownerId));
+  const rises: number[] = [];
+  for (let posted = 0; posted < posts && rises.length < 2; posted++) {
+    const before = watermarkIn(bench, null);
+    await flood(bench, "mine", 1);
+    const rise = bench.realm.view.keys("channelMessages", {
+      start: [generalId, before + 1],
+      end: [generalId, watermarkIn(bench, null) + 1],
+      limit: count + posts,
+    }).length;
+    if (rise > 0) rises.push(rise);
+  }
+  t.strictSame(rises, [limits.own_watermark_rows_max, limits.own_watermark_rows_max]);
+  t.strictSame(unreadIds(bench), []);
+});

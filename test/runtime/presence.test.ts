@@ -61,38 +61,32 @@ t.test("a user is active, then idle, then offline, as time passes without a repo
   t.strictSame(after(100_000), ["offline", false], "200 s after the last report");
 });
 
-t.test(
-  "[E4] a thousand users who come online write nothing at first, then one row each, once, in batches",
-  async (t) => {
-    const bench = await openNewRealm(t);
-    const { clock, environment, recorder } = bench;
-    const people = await createUsers(bench, 1000);
-    const { commits } = countCommits(bench);
-    recorder.changes.length = 0;
-    await reportAll(bench, people);
-    clock.advance(limits.batch_persist_ms - tickMs);
-    await bench.idle();
-    t.strictSame([commits(), environment.count("presence")], [0, 0], "no disk write per report");
-    await pass(bench, 10 * tickMs);
-    t.strictSame([commits(), environment.count("presence"), environment.count("mailbox")], [4, 1000, 0]);
-    t.strictSame(
-      recorder.changes.filter((rows) => rows > 0),
-      [250, 250, 250, 250],
-    );
-    // The same users twice within a batch: only the latest row of each.
-    clock.jump(60_000);
-    await reportAll(bench, people.slice(0, 10), "idle");
-    clock.jump(1000);
-    await reportAll(bench, people.slice(0, 10));
-    await pass(bench, persistedMs);
-    t.equal(commits(), 5);
-    t.equal(
-      rowsOf(environment, "presence").filter(({ activeAt }) => activeAt === clock.now() - persistedMs).length,
-      10,
-    );
-    t.strictSame(bench.snapshot(), bench.rebuilt());
-  },
-);
+t.test("[E4] a thousand users who come online write nothing at first, then a row each, once, in batches", async (t) => {
+  const bench = await openNewRealm(t);
+  const { clock, environment, recorder } = bench;
+  const people = await createUsers(bench, 1000);
+  const { commits } = countCommits(bench);
+  recorder.changes.length = 0;
+  await reportAll(bench, people);
+  clock.advance(limits.batch_persist_ms - tickMs);
+  await bench.idle();
+  t.strictSame([commits(), environment.count("presence")], [0, 0], "no disk write per report");
+  await pass(bench, 10 * tickMs);
+  t.strictSame([commits(), environment.count("presence"), environment.count("mailbox")], [4, 1000, 0]);
+  t.strictSame(
+    recorder.changes.filter((rows) => rows > 0),
+    [250, 250, 250, 250],
+  );
+  // The same users twice within a batch: only the latest row of each.
+  clock.jump(60_000);
+  await reportAll(bench, people.slice(0, 10), "idle");
+  clock.jump(1000);
+  await reportAll(bench, people.slice(0, 10));
+  await pass(bench, persistedMs);
+  t.equal(commits(), 5);
+  t.equal(rowsOf(environment, "presence").filter(({ activeAt }) => activeAt === clock.now() - persistedMs).length, 10);
+  t.strictSame(bench.snapshot(), bench.rebuilt());
+});
 
 t.test("[S3] batch_rows_max: that many rows are written in one turn, one more takes two turns", async (t) => {
   const bench = await openNewRealm(t);
@@ -109,22 +103,19 @@ t.test("[S3] batch_rows_max: that many rows are written in one turn, one more ta
   }
 });
 
-t.test(
-  "[M5] while the disk is nearly full, presence waits in memory, and is written when there is space",
-  async (t) => {
-    let mayWrite = true;
-    const bench = await openNewRealm(t, { acceptsWrites: () => mayWrite });
-    mayWrite = false;
-    await reportAll(bench, [ownerId]);
-    bench.clock.advance(2 * persistedMs);
-    await bench.idle();
-    t.equal(bench.environment.count("presence"), 0);
-    mayWrite = true;
-    bench.clock.advance(persistedMs);
-    await bench.idle();
-    t.equal(bench.environment.count("presence"), 1);
-  },
-);
+t.test("[M5] while the disk is nearly full, presence waits in memory, and is written with space", async (t) => {
+  let mayWrite = true;
+  const bench = await openNewRealm(t, { acceptsWrites: () => mayWrite });
+  mayWrite = false;
+  await reportAll(bench, [ownerId]);
+  bench.clock.advance(2 * persistedMs);
+  await bench.idle();
+  t.equal(bench.environment.count("presence"), 0);
+  mayWrite = true;
+  bench.clock.advance(persistedMs);
+  await bench.idle();
+  t.equal(bench.environment.count("presence"), 1);
+});
 
 t.test("[E1] a crash loses the reports since the last batch, but no update id is ever issued twice", async (t) => {
   const first = await openNewRealm(t);

@@ -109,43 +109,40 @@ t.test("[M5, M7] the server's own writes wait for space, and run before later co
   t.ok(bench.realm.view.users.byEmail("third@example.com"), "without any request");
 });
 
-t.test(
-  "[M5, S3] the server's own writes that waited for space on the disk wait until the stores keep up, too",
-  async (t) => {
-    let mayWrite = true;
-    const bench = await openNewRealm(t, { acceptsWrites: () => mayWrite });
-    for (const isFollowed of [false, true]) {
-      const name = isFollowed ? "second" : "first";
-      const isThere = () => bench.realm.view.users.byEmail(`${name}@example.com`) !== undefined;
-      bench.realm.dispatcher.send(commands.createUser(`${name}@example.com`));
-      mayWrite = false;
-      await turn();
-      const makeRoom = bench.fillRoom();
-      mayWrite = true;
-      bench.clock.advance(2000);
-      await turn();
-      t.notOk(isThere(), "there is space, but no room");
-      t.equal(codeOf(await bench.ask(commands.typing(isFollowed ? "stop" : "start", "a"))), "ok");
-      t.notOk(isThere(), "a volatile command does not take it along");
-      const following = isFollowed ? bench.ask(commands.createUser("following@example.com")) : null;
-      bench.clock.advance(2000);
-      await turn();
-      t.notOk(isThere(), "nor does the next look at the disk");
-      makeRoom();
-      if (!isFollowed) bench.clock.advance(2000);
-      await following;
-      await bench.idle();
-      t.ok(isThere(), "it runs when there is room");
-    }
-    const { users } = bench.realm.view;
-    const ids = ["first", "second", "following"].map((name) => users.byEmail(`${name}@example.com`)?.id ?? 0);
-    t.strictSame(
-      ids,
-      ids.toSorted((a, b) => a - b),
-      "in the order in which they were accepted",
-    );
-  },
-);
+t.test("[M5, S3] the server's own writes that waited for space on the disk wait for the stores, too", async (t) => {
+  let mayWrite = true;
+  const bench = await openNewRealm(t, { acceptsWrites: () => mayWrite });
+  for (const isFollowed of [false, true]) {
+    const name = isFollowed ? "second" : "first";
+    const isThere = () => bench.realm.view.users.byEmail(`${name}@example.com`) !== undefined;
+    bench.realm.dispatcher.send(commands.createUser(`${name}@example.com`));
+    mayWrite = false;
+    await turn();
+    const makeRoom = bench.fillRoom();
+    mayWrite = true;
+    bench.clock.advance(2000);
+    await turn();
+    t.notOk(isThere(), "there is space, but no room");
+    t.equal(codeOf(await bench.ask(commands.typing(isFollowed ? "stop" : "start", "a"))), "ok");
+    t.notOk(isThere(), "a volatile command does not take it along");
+    const following = isFollowed ? bench.ask(commands.createUser("following@example.com")) : null;
+    bench.clock.advance(2000);
+    await turn();
+    t.notOk(isThere(), "nor does the next look at the disk");
+    makeRoom();
+    if (!isFollowed) bench.clock.advance(2000);
+    await following;
+    await bench.idle();
+    t.ok(isThere(), "it runs when there is room");
+  }
+  const { users } = bench.realm.view;
+  const ids = ["first", "second", "following"].map((name) => users.byEmail(`${name}@example.com`)?.id ?? 0);
+  t.strictSame(
+    ids,
+    ids.toSorted((a, b) => a - b),
+    "in the order in which they were accepted",
+  );
+});
 
 t.test("a realm can be closed while the disk is full", async (t) => {
   let mayWrite = true;
@@ -226,17 +223,14 @@ t.test("other commands run between the parts of large changes", async (t) => {
   t.strictSame(bench.snapshot(), bench.rebuilt());
 });
 
-t.test(
-  "[S3] a request for more users and channels than subscribers_per_request_max is rejected as a whole",
-  async (t) => {
-    const bench = await openNewRealm(t);
-    const people = await createUsers(bench, 20);
-    const channels = Array.from({ length: limits.subscribers_per_request_max / 20 + 1 }, (_, index) => `c${index}`);
-    t.equal(codeOf(await bench.ask(commands.subscribe(channels, people))), "BAD_REQUEST");
-    t.equal(codeOf(await bench.ask(commands.unsubscribe(channels, people))), "BAD_REQUEST");
-    t.equal(bench.realm.view.channels.size, 1);
-  },
-);
+t.test("[S3] a request for more users and channels than subscribers_per_request_max is rejected whole", async (t) => {
+  const bench = await openNewRealm(t);
+  const people = await createUsers(bench, 20);
+  const channels = Array.from({ length: limits.subscribers_per_request_max / 20 + 1 }, (_, index) => `c${index}`);
+  t.equal(codeOf(await bench.ask(commands.subscribe(channels, people))), "BAD_REQUEST");
+  t.equal(codeOf(await bench.ask(commands.unsubscribe(channels, people))), "BAD_REQUEST");
+  t.equal(bench.realm.view.channels.size, 1);
+});
 
 t.test("[S3] a command that would write more than turn_bytes_max is rejected alone", async (t) => {
   const bench = await openNewRealm(t);

@@ -115,26 +115,23 @@ t.test("[M9] after random commands, failures and crashes, every projection equal
   t.ok(hasWorked(), "the runs did some work");
 });
 
-t.test(
-  "[M4] the same commands in the same order give the same responses, rows and positions, bit for bit",
-  async (t) => {
-    const template = await openWithUsers(t);
-    const property = fc.asyncProperty(randomSteps({ crashes: false }), (steps) =>
-      inScope(async (scope) => {
-        const runs = [];
-        for (let copy = 0; copy < 2; copy++) {
-          runs.push(await execute(scope, anew(scope, template), steps, () => undefined));
-        }
-        const [one, other] = runs as [Run, Run];
-        sameJson(one.results, other.results);
-        sameJson(dump(one.opened.environment), dump(other.opened.environment));
-        sameJson(one.opened.snapshot(), other.opened.snapshot());
-      }),
-    );
-    await fc.assert(property, { seed: seedOf(t), numRuns: 10 });
-    t.pass("twice the same");
-  },
-);
+t.test("[M4] the same commands in the same order give the same responses and rows, bit for bit", async (t) => {
+  const template = await openWithUsers(t);
+  const property = fc.asyncProperty(randomSteps({ crashes: false }), (steps) =>
+    inScope(async (scope) => {
+      const runs = [];
+      for (let copy = 0; copy < 2; copy++) {
+        runs.push(await execute(scope, anew(scope, template), steps, () => undefined));
+      }
+      const [one, other] = runs as [Run, Run];
+      sameJson(one.results, other.results);
+      sameJson(dump(one.opened.environment), dump(other.opened.environment));
+      sameJson(one.opened.snapshot(), other.opened.snapshot());
+    }),
+  );
+  await fc.assert(property, { seed: seedOf(t), numRuns: 10 });
+  t.pass("twice the same");
+});
 
 t.test("results do not change when there are more actors than activations_max", async (t) => {
   const template = await openWithUsers(t);

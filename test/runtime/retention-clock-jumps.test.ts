@@ -124,7 +124,7 @@ t.test("[M8] a clock corrected while the server was off leaves retention working
 });
 
 t.test(
-  "[M8] the first retention limit set after a jump removes the allowed share, and needs an operator for more",
+  "[M8] the first retention limit set after a jump removes its share, and needs an operator for more",
   async (t) => {
     const share = limits.retention_jump_percent_max;
     for (const [older, after, end] of [

@@ -68,23 +68,20 @@ t.test("[S3] search_block_ids_max: one row holds that many ids of a term, the ne
   t.strictSame(merged(opened, new Map([["w", upTo(max + 1)]])), [2], "after a merge, too");
 });
 
-t.test(
-  "[S3] search_postings_per_slice_max: a merge copies that many postings per slice, and the rest in the next",
-  async (t) => {
-    const max = limits.search_postings_per_slice_max;
-    const blocks = Math.ceil(max / limits.search_block_ids_max);
-    const opened = await openNewRealm(t);
-    fillMessages(opened.realm, 1, max + 1);
-    t.strictSame(
-      merged(opened, new Map([["w", upTo(max)]])),
-      [blocks, 0],
-      "at the bound the next slice only completes it",
-    );
-    const other = await openNewRealm(t);
-    fillMessages(other.realm, 1, max + 1);
-    t.strictSame(merged(other, new Map([["w", upTo(max + 1)]])), [blocks, 1], "one over");
-  },
-);
+t.test("[S3] search_postings_per_slice_max: a merge copies that many per slice, then the rest", async (t) => {
+  const max = limits.search_postings_per_slice_max;
+  const blocks = Math.ceil(max / limits.search_block_ids_max);
+  const opened = await openNewRealm(t);
+  fillMessages(opened.realm, 1, max + 1);
+  t.strictSame(
+    merged(opened, new Map([["w", upTo(max)]])),
+    [blocks, 0],
+    "at the bound the next slice only completes it",
+  );
+  const other = await openNewRealm(t);
+  fillMessages(other.realm, 1, max + 1);
+  t.strictSame(merged(other, new Map([["w", upTo(max + 1)]])), [blocks, 1], "one over");
+});
 
 t.test("[S3] search_rows_per_slice_max: a slice writes or removes at most that many rows", async (t) => {
   const max = limits.search_rows_per_slice_max;
@@ -211,65 +208,58 @@ t.test(
   },
 );
 
-t.test(
-  "a word is found in one topic of many with one read per full row of the index, and pages of the topic",
-  async (t) => {
-    const opened = await openNewRealm(t);
-    const { realm } = opened;
-    const owner = realm.view.users.get(ownerId);
-    if (owner === undefined) throw new Error("no owner");
-    // Every fifth message contains the word, and one of a hundred is in the topic.
-    const [newest, each] = [50_000, 100];
-    fillTopics(realm, 1, 7);
-    const ids = upTo(newest / each).map((n) => n * each);
-    const index = { senderId: 1, traits: 0 };
-    fill(
-      realm,
-      "conversationMessages",
-      ids.map((id) => [[7, id], index] as const),
-    );
-    const text = { content: "found", rendered: "<p>found</p>" };
-    fill(
-      realm,
-      "messages",
-      ids.map((id) => [id, messageRow(id, 7, text)] as const),
-    );
-    const inWord = upTo(newest / 5).map((n) => n * 5);
-    apply(opened, fileSegment(stateIn(opened), new Map([[indexed("found"), inWord]]), newest));
-    setNewestMessage(realm, newest);
-    const reads = new Map<string, number>();
-    const view = new Proxy(realm.view, {
-      get(target, name) {
-        const value = Reflect.get(target, name, target);
-        if (typeof value !== "function") return value;
-        return (table: unknown, ...rest: unknown[]) => {
-          const read = `${String(name)} ${String(table)}`;
-          reads.set(read, (reads.get(read) ?? 0) + 1);
-          return value.call(target, table, ...rest);
-        };
-      },
-    });
-    const narrowed = readNarrow(
-      view,
-      owner,
-      termsOf([
-        ["channel", generalId],
-        ["topic", "topic 7"],
-        ["search", "found"],
-      ]),
-    );
-    if ("kind" in narrowed) throw new Error(narrowed.msg);
-    const { messages, isExhausted } = await new MessageWalk(view, owner, narrowed, () => false).collect(
-      newest,
-      -1,
-      999,
-    );
-    t.strictSame([messages.map(({ id }) => id).reverse(), isExhausted], [ids, true]);
-    const rows = Math.ceil(inWord.length / limits.search_block_ids_max);
-    t.ok((reads.get("rows searchPostings") ?? 0) <= rows + 2, `${reads.get("rows searchPostings")} for ${rows} rows`);
-    t.ok((reads.get("keys conversationMessages") ?? 0) <= 10, `${reads.get("keys conversationMessages")} pages`);
-  },
-);
+t.test("a word is found in one topic of many with one read per full row and pages of the topic", async (t) => {
+  const opened = await openNewRealm(t);
+  const { realm } = opened;
+  const owner = realm.view.users.get(ownerId);
+  if (owner === undefined) throw new Error("no owner");
+  // Every fifth message contains the word, and one of a hundred is in the topic.
+  const [newest, each] = [50_000, 100];
+  fillTopics(realm, 1, 7);
+  const ids = upTo(newest / each).map((n) => n * each);
+  const index = { senderId: 1, traits: 0 };
+  fill(
+    realm,
+    "conversationMessages",
+    ids.map((id) => [[7, id], index] as const),
+  );
+  const text = { content: "found", rendered: "<p>found</p>" };
+  fill(
+    realm,
+    "messages",
+    ids.map((id) => [id, messageRow(id, 7, text)] as const),
+  );
+  const inWord = upTo(newest / 5).map((n) => n * 5);
+  apply(opened, fileSegment(stateIn(opened), new Map([[indexed("found"), inWord]]), newest));
+  setNewestMessage(realm, newest);
+  const reads = new Map<string, number>();
+  const view = new Proxy(realm.view, {
+    get(target, name) {
+      const value = Reflect.get(target, name, target);
+      if (typeof value !== "function") return value;
+      return (table: unknown, ...rest: unknown[]) => {
+        const read = `${String(name)} ${String(table)}`;
+        reads.set(read, (reads.get(read) ?? 0) + 1);
+        return value.call(target, table, ...rest);
+      };
+    },
+  });
+  const narrowed = readNarrow(
+    view,
+    owner,
+    termsOf([
+      ["channel", generalId],
+      ["topic", "topic 7"],
+      ["search", "found"],
+    ]),
+  );
+  if ("kind" in narrowed) throw new Error(narrowed.msg);
+  const { messages, isExhausted } = await new MessageWalk(view, owner, narrowed, () => false).collect(newest, -1, 999);
+  t.strictSame([messages.map(({ id }) => id).reverse(), isExhausted], [ids, true]);
+  const rows = Math.ceil(inWord.length / limits.search_block_ids_max);
+  t.ok((reads.get("rows searchPostings") ?? 0) <= rows + 2, `${reads.get("rows searchPostings")} for ${rows} rows`);
+  t.ok((reads.get("keys conversationMessages") ?? 0) <= 10, `${reads.get("keys conversationMessages")} pages`);
+});
 
 /** One indexed match, one unindexed match, and then unindexed messages that do not match. */
 async function farBehind(t: Test, { unmatched, topics }: { readonly unmatched: number; readonly topics: number }) {

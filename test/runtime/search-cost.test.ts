@@ -154,30 +154,27 @@ t.test("[S3] a match is not compared again before it is returned, unless the mes
   t.end();
 });
 
-t.test(
-  "[S3] all reads of a pass share its budget, and users take turns, however many searches one of them sends",
-  async (t) => {
-    const passes = new Passes();
-    const order: string[] = [];
-    const ask = async (reader: string, name: string) => {
-      const waiting = passes.enter(reader);
-      if (waiting !== null) await waiting;
-      order.push(name);
-      passes.leave(1);
-    };
-    const all = ["a1", "a2", "a3", "b1", "a4"].map((name) => ask(name.charAt(0), name));
-    await Promise.resolve();
-    t.strictSame(order, ["a1"], "the first search has the whole pass");
-    await Promise.all(all);
-    t.strictSame(order, ["a1", "a2", "b1", "a3", "a4"]);
-    await turn();
-    t.equal(passes.enter("c"), null, "no search is waiting");
-    passes.leave(0.5);
-    t.equal(passes.enter("d"), null, "there is budget left in this pass");
-    passes.leave(0.5);
-    t.not(passes.enter("e"), null);
-  },
-);
+t.test("[S3] all reads of a pass share its budget, and users take turns, however many they send", async (t) => {
+  const passes = new Passes();
+  const order: string[] = [];
+  const ask = async (reader: string, name: string) => {
+    const waiting = passes.enter(reader);
+    if (waiting !== null) await waiting;
+    order.push(name);
+    passes.leave(1);
+  };
+  const all = ["a1", "a2", "a3", "b1", "a4"].map((name) => ask(name.charAt(0), name));
+  await Promise.resolve();
+  t.strictSame(order, ["a1"], "the first search has the whole pass");
+  await Promise.all(all);
+  t.strictSame(order, ["a1", "a2", "b1", "a3", "a4"]);
+  await turn();
+  t.equal(passes.enter("c"), null, "no search is waiting");
+  passes.leave(0.5);
+  t.equal(passes.enter("d"), null, "there is budget left in this pass");
+  passes.leave(0.5);
+  t.not(passes.enter("e"), null);
+});
 
 t.test("[S3] when the client hangs up, its search stops and no message of the range is flagged", async (t) => {
   const opened = await openNewRealm(t);
@@ -196,89 +193,77 @@ t.test("[S3] when the client hangs up, its search stops and no message of the ra
   t.strictSame(opened.realm.view.keys("messageFlags", range), []);
 });
 
-t.test(
-  "[S3] search_operands_code_points_max, search_words_max: bound all terms together; one above is BAD_NARROW",
-  async (t) => {
-    const { realm } = await openNewRealm(t);
-    const owner = realm.view.users.get(ownerId);
-    if (owner === undefined) throw new Error("no owner");
-    const refusalOf = (operands: readonly string[]) => {
-      const read = readNarrow(realm.view, owner, termsOf(operands.map((operand) => searchFor(operand, true))));
-      return "kind" in read ? [read.code, read.msg] : null;
-    };
-    const half = limits.search_operands_code_points_max / 2;
-    t.equal(refusalOf(["x".repeat(half), "y".repeat(half)]), null, "at the bound");
-    t.strictSame(refusalOf(["x".repeat(half), "y".repeat(half), "z"]), [
-      "BAD_NARROW",
-      `Invalid narrow operator: search operands are too long together (limit: ${2 * half} characters)`,
-    ]);
-    const words = (count: number, letter: string) => Array.from({ length: count }, (_, n) => `${letter}${n}`).join(" ");
-    const max = limits.search_words_max;
-    t.equal(refusalOf([words(max / 2, "a"), words(max / 2, "b")]), null, "at the bound");
-    const over = ["BAD_NARROW", `Invalid narrow operator: too many words to search for (limit: ${max})`];
-    t.strictSame(refusalOf([words(max / 2, "a"), words(max / 2, "b"), "c"]), over);
-    t.equal(refusalOf([longText(0, max - 1)]), null, "single characters and the phrase they form");
-    t.strictSame(refusalOf([longText(0, max)]), over);
-  },
-);
+t.test("[S3] search_operands_code_points_max, search_words_max: all terms together; more is BAD_NARROW", async (t) => {
+  const { realm } = await openNewRealm(t);
+  const owner = realm.view.users.get(ownerId);
+  if (owner === undefined) throw new Error("no owner");
+  const refusalOf = (operands: readonly string[]) => {
+    const read = readNarrow(realm.view, owner, termsOf(operands.map((operand) => searchFor(operand, true))));
+    return "kind" in read ? [read.code, read.msg] : null;
+  };
+  const half = limits.search_operands_code_points_max / 2;
+  t.equal(refusalOf(["x".repeat(half), "y".repeat(half)]), null, "at the bound");
+  t.strictSame(refusalOf(["x".repeat(half), "y".repeat(half), "z"]), [
+    "BAD_NARROW",
+    `Invalid narrow operator: search operands are too long together (limit: ${2 * half} characters)`,
+  ]);
+  const words = (count: number, letter: string) => Array.from({ length: count }, (_, n) => `${letter}${n}`).join(" ");
+  const max = limits.search_words_max;
+  t.equal(refusalOf([words(max / 2, "a"), words(max / 2, "b")]), null, "at the bound");
+  const over = ["BAD_NARROW", `Invalid narrow operator: too many words to search for (limit: ${max})`];
+  t.strictSame(refusalOf([words(max / 2, "a"), words(max / 2, "b"), "c"]), over);
+  t.equal(refusalOf([longText(0, max - 1)]), null, "single characters and the phrase they form");
+  t.strictSame(refusalOf([longText(0, max)]), over);
+});
 
-t.test(
-  "[S3] search_words_walked_max: that many words select the candidates, and results contain all words",
-  async (t) => {
-    const { realm } = await openNewRealm(t);
-    const walked = (operand: string) => {
-      const words = new SearchedWords(realm.view, readSearch(operand));
-      while (!words.prepare(new PassBudget()));
-      return words.walked(false).length;
-    };
-    const words = (count: number) => Array.from({ length: count }, (_, n) => `w${n}`).join(" ");
-    const max = limits.search_words_walked_max;
-    t.strictSame([walked(words(max)), walked(words(max + 1))], [max, max]);
-  },
-);
+t.test("[S3] search_words_walked_max: that many words select the candidates, results contain all words", async (t) => {
+  const { realm } = await openNewRealm(t);
+  const walked = (operand: string) => {
+    const words = new SearchedWords(realm.view, readSearch(operand));
+    while (!words.prepare(new PassBudget()));
+    return words.walked(false).length;
+  };
+  const words = (count: number) => Array.from({ length: count }, (_, n) => `w${n}`).join(" ");
+  const max = limits.search_words_walked_max;
+  t.strictSame([walked(words(max)), walked(words(max + 1))], [max, max]);
+});
 
-t.test(
-  "[S3] search_marks_per_message_max, search_marked_characters_max: matches beyond the bounds are not highlighted",
-  (t) => {
-    const marks = (html: string) => highlight(readSearch("foo"), html).split('<span class="highlight">').length - 1;
-    const max = limits.search_marks_per_message_max;
-    t.strictSame([marks("foo ".repeat(max)), marks("foo ".repeat(max + 1))], [max, max]);
-    const end = limits.search_marked_characters_max;
-    const padded = (length: number) => `${"é".repeat(length - 4)} foo`;
-    t.strictSame([marks(padded(end)), marks(padded(end + 3))], [1, 0]);
-    t.end();
-  },
-);
+t.test("[S3] search_marks_per_message_max, search_marked_characters_max: more is not highlighted", (t) => {
+  const marks = (html: string) => highlight(readSearch("foo"), html).split('<span class="highlight">').length - 1;
+  const max = limits.search_marks_per_message_max;
+  t.strictSame([marks("foo ".repeat(max)), marks("foo ".repeat(max + 1))], [max, max]);
+  const end = limits.search_marked_characters_max;
+  const padded = (length: number) => `${"é".repeat(length - 4)} foo`;
+  t.strictSame([marks(padded(end)), marks(padded(end + 3))], [1, 0]);
+  t.end();
+});
 
-t.test(
-  "[S3] mention_groups_merged_max, mention_group_looks_max: with more groups every message is scanned",
-  async (t) => {
-    const { realm } = await openNewRealm(t);
-    const owner = realm.view.users.get(ownerId);
-    if (owner === undefined) throw new Error("no owner");
-    /**
-     * @param own how many of the groups contain the owner
-     * @param subgroups of each group
-     */
-    const isFiled = (count: number, own: number, subgroups = 0) => {
-      const ids = Array.from({ length: own }, (_, index) => index + 1);
-      const subgroupIds = Array.from({ length: subgroups }, (_, index) => 1_000_000 + index);
-      const group = (index: number) => ({ id: index + 1, isSystem: false, subgroupIds }) as unknown as GroupRecord;
-      const groups = {
-        allNamed: () => Array.from({ length: count }, (_, index) => group(index)),
-        ofMember: () => ids,
-        system: () => undefined,
-      };
-      const view = new Proxy(realm.view, {
-        get: (target, name) => (name === "groups" ? groups : Reflect.get(target, name, target)),
-      }) as View;
-      const read = readNarrow(view, owner, termsOf([["is", "mentioned"]]));
-      if ("kind" in read) throw new Error(read.msg);
-      return read.filed.length === 1;
+t.test("[S3] mention_groups_merged_max, mention_group_looks_max: with more all messages are scanned", async (t) => {
+  const { realm } = await openNewRealm(t);
+  const owner = realm.view.users.get(ownerId);
+  if (owner === undefined) throw new Error("no owner");
+  /**
+   * @param own how many of the groups contain the owner
+   * @param subgroups of each group
+   */
+  const isFiled = (count: number, own: number, subgroups = 0) => {
+    const ids = Array.from({ length: own }, (_, index) => index + 1);
+    const subgroupIds = Array.from({ length: subgroups }, (_, index) => 1_000_000 + index);
+    const group = (index: number) => ({ id: index + 1, isSystem: false, subgroupIds }) as unknown as GroupRecord;
+    const groups = {
+      allNamed: () => Array.from({ length: count }, (_, index) => group(index)),
+      ofMember: () => ids,
+      system: () => undefined,
     };
-    const merged = limits.mention_groups_merged_max;
-    t.strictSame([isFiled(merged, merged), isFiled(merged + 1, merged + 1)], [true, false]);
-    const looks = limits.mention_group_looks_max / 10;
-    t.strictSame([isFiled(looks, 1, 9), isFiled(looks + 1, 1, 9)], [true, false]);
-  },
-);
+    const view = new Proxy(realm.view, {
+      get: (target, name) => (name === "groups" ? groups : Reflect.get(target, name, target)),
+    }) as View;
+    const read = readNarrow(view, owner, termsOf([["is", "mentioned"]]));
+    if ("kind" in read) throw new Error(read.msg);
+    return read.filed.length === 1;
+  };
+  const merged = limits.mention_groups_merged_max;
+  t.strictSame([isFiled(merged, merged), isFiled(merged + 1, merged + 1)], [true, false]);
+  const looks = limits.mention_group_looks_max / 10;
+  t.strictSame([isFiled(looks, 1, 9), isFiled(looks + 1, 1, 9)], [true, false]);
+});

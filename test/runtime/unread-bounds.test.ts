@@ -67,35 +67,32 @@ t.test(
   },
 );
 
-t.test(
-  "[S3] unread_rows_scanned_max: that many read messages are scanned in the channel, then topic by topic",
-  async (t) => {
-    const { realm } = await openNewRealm(t);
-    const max = limits.unread_rows_scanned_max;
-    fillTopics(realm, 2);
-    const ofOld = [1, 2, 3];
-    fillMessages(realm, 2, ofOld.length);
-    // One entry fewer than the number at which the scan continues topic by topic. All of these are read by their
-    // topic's watermark.
-    fillIndexes(realm, 1, max - ofOld.length - 1, 4);
-    const watermark = (upTo: number) =>
-      fill(realm, "readWatermarks", [[[watermarkKinds.conversation, 1, ownerId], { upTo, at: 1 }]]);
-    fill(realm, "readStates", [[ownerId, { upTo: 0, at: 0, newest: 10 * max, hasSenderWatermarks: false }]]);
-    watermark(10 * max);
-    const within = counted(realm.view);
-    t.strictSame(unreadIds(within.view), ofOld);
-    t.equal(within.looks.get("rows topicNames"), undefined, "only the channel's index");
-    fillIndexes(realm, 1, max, max);
-    const beyond = counted(realm.view);
-    t.strictSame(unreadIds(beyond.view), ofOld, "the same answer");
-    t.equal(beyond.looks.get("channelIndex"), max);
-    t.equal(
-      beyond.looks.get("rows conversationMessages"),
-      ofOld.length,
-      "messages below the topic's watermark are not read",
-    );
-  },
-);
+t.test("[S3] unread_rows_scanned_max: that many read messages are scanned, then topic by topic", async (t) => {
+  const { realm } = await openNewRealm(t);
+  const max = limits.unread_rows_scanned_max;
+  fillTopics(realm, 2);
+  const ofOld = [1, 2, 3];
+  fillMessages(realm, 2, ofOld.length);
+  // One entry fewer than the number at which the scan continues topic by topic. All of these are read by their
+  // topic's watermark.
+  fillIndexes(realm, 1, max - ofOld.length - 1, 4);
+  const watermark = (upTo: number) =>
+    fill(realm, "readWatermarks", [[[watermarkKinds.conversation, 1, ownerId], { upTo, at: 1 }]]);
+  fill(realm, "readStates", [[ownerId, { upTo: 0, at: 0, newest: 10 * max, hasSenderWatermarks: false }]]);
+  watermark(10 * max);
+  const within = counted(realm.view);
+  t.strictSame(unreadIds(within.view), ofOld);
+  t.equal(within.looks.get("rows topicNames"), undefined, "only the channel's index");
+  fillIndexes(realm, 1, max, max);
+  const beyond = counted(realm.view);
+  t.strictSame(unreadIds(beyond.view), ofOld, "the same answer");
+  t.equal(beyond.looks.get("channelIndex"), max);
+  t.equal(
+    beyond.looks.get("rows conversationMessages"),
+    ofOld.length,
+    "messages below the topic's watermark are not read",
+  );
+});
 
 t.test("[S3] starred_messages_shown_max: the newest so many are listed", async (t) => {
   const opened = await openNewRealm(t);

@@ -153,7 +153,7 @@ async function killAmidOrganizations(t: Test, dataDir: string, file: string) {
 }
 
 t.test(
-  "[M1] a server that is killed while it creates organizations leaves whole ones, and the rest is made later",
+  "[M1] a server that is killed while it creates organizations leaves whole ones, the rest for later",
   async (t) => {
     const labels = Array.from({ length: 40 }, (_, index) => `r${index}`);
     const file = join(temporaryFolder(t), "realms");

@@ -126,29 +126,26 @@ t.test("[S1] two concurrent create-realm commands never share a realm", async (t
   }
 });
 
-t.test(
-  "[D7] grant-can-change-user-emails lets an owner change email addresses, and revokes the permission",
-  async (t) => {
-    const dataDir = temporaryFolder(t);
-    const before = await startTestServer(t, { dataDir });
-    const target = await personOf(before, "target");
-    const address = before.owner.account?.email ?? "";
-    const grant = (...args: string[]) => runCli(t, dataDir, "grant-can-change-user-emails", ...args);
-    await before.stop();
-    isRefused(t, await grant("nobody@example.com"), /No such user/);
-    isRefused(t, await grant("notification-bot@colloquy.invalid"), /No such user/);
-    const granted = await grant(address.toUpperCase());
-    t.strictSame([granted.code, granted.stderr], [0, ""]);
-    const change = async (server: TestServer, new_email: string) =>
-      outcome(await server.owner.patch(`/users/${target.userId}`, { new_email }));
-    const permitted = await startTestServer(t, { dataDir });
-    t.strictSame(await change(permitted, "changed@example.com"), success());
-    await permitted.stop();
-    t.equal((await grant(address, "--revoke")).code, 0);
-    const without = await startTestServer(t, { dataDir });
-    t.strictSame(await change(without, "again@example.com"), refusal("User not authorized to change user emails"));
-  },
-);
+t.test("[D7] grant-can-change-user-emails lets an owner change addresses, and revokes that", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const before = await startTestServer(t, { dataDir });
+  const target = await personOf(before, "target");
+  const address = before.owner.account?.email ?? "";
+  const grant = (...args: string[]) => runCli(t, dataDir, "grant-can-change-user-emails", ...args);
+  await before.stop();
+  isRefused(t, await grant("nobody@example.com"), /No such user/);
+  isRefused(t, await grant("notification-bot@colloquy.invalid"), /No such user/);
+  const granted = await grant(address.toUpperCase());
+  t.strictSame([granted.code, granted.stderr], [0, ""]);
+  const change = async (server: TestServer, new_email: string) =>
+    outcome(await server.owner.patch(`/users/${target.userId}`, { new_email }));
+  const permitted = await startTestServer(t, { dataDir });
+  t.strictSame(await change(permitted, "changed@example.com"), success());
+  await permitted.stop();
+  t.equal((await grant(address, "--revoke")).code, 0);
+  const without = await startTestServer(t, { dataDir });
+  t.strictSame(await change(without, "again@example.com"), refusal("User not authorized to change user emails"));
+});
 
 t.test("[spec 4] create-user creates an account of any role while the server is stopped", async (t) => {
   const dataDir = temporaryFolder(t);
@@ -185,49 +182,46 @@ t.test("[spec 4] create-user creates an account of any role while the server is 
   t.equal(body.members.length, 4, "the rejected commands left nothing");
 });
 
-t.test(
-  "[E1] a backup of a running server, restored elsewhere, has everything and invalidates earlier queues",
-  async (t) => {
-    const { owner, dataDir } = await startTestServer(t);
-    t.equal((await runCli(t, dataDir, "create-realm", "sales", "--email", "eve@example.com")).code, 0);
-    const id = await owner.say("general", "archive", "before the backup");
-    const queue = await owner.register({ event_types: ["message"], fetch_event_types: [] });
-    const read = (client: Client) =>
-      client.get("/events", { queue_id: queue.queue_id, last_event_id: queue.last_event_id, dont_block: true });
+t.test("[E1] a backup of a running server, restored elsewhere, has all and invalidates earlier queues", async (t) => {
+  const { owner, dataDir } = await startTestServer(t);
+  t.equal((await runCli(t, dataDir, "create-realm", "sales", "--email", "eve@example.com")).code, 0);
+  const id = await owner.say("general", "archive", "before the backup");
+  const queue = await owner.register({ event_types: ["message"], fetch_event_types: [] });
+  const read = (client: Client) =>
+    client.get("/events", { queue_id: queue.queue_id, last_event_id: queue.last_event_id, dont_block: true });
 
-    const backup = join(temporaryFolder(t), "backup");
-    const saved = await runCli(t, dataDir, "backup", backup);
-    t.strictSame([saved.code, saved.stderr], [0, ""]);
-    isRefused(t, await runCli(t, dataDir, "backup", backup), /exists already/, exits.output);
-    const later = await owner.say("general", "archive", "after the backup");
-    t.match((await read(owner)).body.events, [{ type: "message" }], "the server was unaffected");
+  const backup = join(temporaryFolder(t), "backup");
+  const saved = await runCli(t, dataDir, "backup", backup);
+  t.strictSame([saved.code, saved.stderr], [0, ""]);
+  isRefused(t, await runCli(t, dataDir, "backup", backup), /exists already/, exits.output);
+  const later = await owner.say("general", "archive", "after the backup");
+  t.match((await read(owner)).body.events, [{ type: "message" }], "the server was unaffected");
 
-    const copy = join(temporaryFolder(t), "copy");
-    const restored = await runCli(t, copy, "restore", backup);
-    t.strictSame([restored.code, restored.stderr], [0, ""], "although the original still runs");
-    isRefused(t, await runCli(t, copy, "restore", backup), /not empty/);
-    for (const name of ["zuliprc", "zuliprc.sales"]) {
-      t.equal(statSync(join(backup, name)).mode & 0o777, 0o600);
-      t.equal(statSync(join(copy, name)).mode & 0o777, 0o600);
-    }
-    t.equal(statSync(copy).mode & 0o077, 0, "only the owner may read it");
+  const copy = join(temporaryFolder(t), "copy");
+  const restored = await runCli(t, copy, "restore", backup);
+  t.strictSame([restored.code, restored.stderr], [0, ""], "although the original still runs");
+  isRefused(t, await runCli(t, copy, "restore", backup), /not empty/);
+  for (const name of ["zuliprc", "zuliprc.sales"]) {
+    t.equal(statSync(join(backup, name)).mode & 0o777, 0o600);
+    t.equal(statSync(join(copy, name)).mode & 0o777, 0o600);
+  }
+  t.equal(statSync(copy).mode & 0o077, 0, "only the owner may read it");
 
-    const second = await startTestServer(t, { dataDir: copy });
-    t.equal(second.owner.account?.key, owner.account?.key);
-    t.equal((await second.owner.get(`/messages/${id}`)).body.raw_content, "before the backup");
-    t.strictSame(outcome(await second.owner.get(`/messages/${later}`)), refusal("Invalid message(s)"));
-    const gone = refusal(`Bad event queue ID: ${queue.queue_id}`, "BAD_EVENT_QUEUE_ID", 400, {
-      queue_id: queue.queue_id,
-    });
-    t.strictSame(outcome(await read(second.owner)), gone, "never an endless wait");
-    const epochOf = (queueId: string) => queueId.split("-")[0];
-    const { queue_id: newer } = await second.owner.register({ fetch_event_types: [] });
-    t.not(epochOf(newer), epochOf(queue.queue_id), "a new epoch");
-    const eve = new HostClient(ownerOf(second.url, copy, "sales"), "sales.example.org");
-    t.equal((await eve.get("/users/me")).status, 200, "it contains every realm");
-    t.ok((await second.owner.say("general", "archive", "a new life")) > id);
-  },
-);
+  const second = await startTestServer(t, { dataDir: copy });
+  t.equal(second.owner.account?.key, owner.account?.key);
+  t.equal((await second.owner.get(`/messages/${id}`)).body.raw_content, "before the backup");
+  t.strictSame(outcome(await second.owner.get(`/messages/${later}`)), refusal("Invalid message(s)"));
+  const gone = refusal(`Bad event queue ID: ${queue.queue_id}`, "BAD_EVENT_QUEUE_ID", 400, {
+    queue_id: queue.queue_id,
+  });
+  t.strictSame(outcome(await read(second.owner)), gone, "never an endless wait");
+  const epochOf = (queueId: string) => queueId.split("-")[0];
+  const { queue_id: newer } = await second.owner.register({ fetch_event_types: [] });
+  t.not(epochOf(newer), epochOf(queue.queue_id), "a new epoch");
+  const eve = new HostClient(ownerOf(second.url, copy, "sales"), "sales.example.org");
+  t.equal((await eve.get("/users/me")).status, 200, "it contains every realm");
+  t.ok((await second.owner.say("general", "archive", "a new life")) > id);
+});
 
 t.test("[D206] restore rejects a folder that is not a backup, and leaves nothing behind", async (t) => {
   const folder = temporaryFolder(t);

@@ -42,37 +42,34 @@ async function filled(t: Test): Promise<{ readonly dataDir: string; readonly fil
 
 const internalError = { result: "error", code: "INTERNAL_SERVER_ERROR" };
 
-t.test(
-  "[M6] a request that reads a damaged row gets 500, logged once, and changes nothing; other requests work",
-  async (t) => {
-    const { dataDir } = await filled(t);
-    await damageRow(dataDir, "messages", 1);
-    const { log, lines } = bugLog();
-    const { owner } = await startTestServer(t, { dataDir, log });
-    const { body: queue } = await owner.post("/register", {
-      event_types: ["message", "update_message", "delete_message"],
-    });
+t.test("[M6] a request that reads a damaged row gets 500, logged once, and changes nothing", async (t) => {
+  const { dataDir } = await filled(t);
+  await damageRow(dataDir, "messages", 1);
+  const { log, lines } = bugLog();
+  const { owner } = await startTestServer(t, { dataDir, log });
+  const { body: queue } = await owner.post("/register", {
+    event_types: ["message", "update_message", "delete_message"],
+  });
 
-    for (let time = 0; time < 2; time++) {
-      const read = await owner.get("/messages/1");
-      t.match([read.status, read.body], [500, internalError]);
-    }
-    t.match((await owner.get("/messages", { anchor: "oldest", num_before: 0, num_after: 5 })).body, internalError);
-    t.match((await owner.patch("/messages/1", { content: "salad" })).body, internalError);
-    t.match((await owner.delete("/messages/1")).body, internalError);
-    t.match((await owner.get("/messages/2")).body, { message: { content: "<p>bread</p>" } });
-    t.equal((await owner.patch("/messages/2", { content: "rolls" })).status, 200);
+  for (let time = 0; time < 2; time++) {
+    const read = await owner.get("/messages/1");
+    t.match([read.status, read.body], [500, internalError]);
+  }
+  t.match((await owner.get("/messages", { anchor: "oldest", num_before: 0, num_after: 5 })).body, internalError);
+  t.match((await owner.patch("/messages/1", { content: "salad" })).body, internalError);
+  t.match((await owner.delete("/messages/1")).body, internalError);
+  t.match((await owner.get("/messages/2")).body, { message: { content: "<p>bread</p>" } });
+  t.equal((await owner.patch("/messages/2", { content: "rolls" })).status, 200);
 
-    const { body } = await owner.get("/events", { queue_id: queue.queue_id, last_event_id: -1, dont_block: true });
-    t.match(body.events, [{ type: "update_message", message_id: 2 }]);
-    t.equal(body.events.length, 1, "the rejected request has written nothing");
-    t.equal(lines.length, 1, lines.join(""));
-    t.match(
-      JSON.parse(lines[0] ?? "").msg,
-      /realms\/1\/data\.mdb is damaged: the row 1 of table messages has a wrong checksum/,
-    );
-  },
-);
+  const { body } = await owner.get("/events", { queue_id: queue.queue_id, last_event_id: -1, dont_block: true });
+  t.match(body.events, [{ type: "update_message", message_id: 2 }]);
+  t.equal(body.events.length, 1, "the rejected request has written nothing");
+  t.equal(lines.length, 1, lines.join(""));
+  t.match(
+    JSON.parse(lines[0] ?? "").msg,
+    /realms\/1\/data\.mdb is damaged: the row 1 of table messages has a wrong checksum/,
+  );
+});
 
 t.test("a damaged row needed by a start ends it with one line, and check names the row", async (t) => {
   const { dataDir } = await filled(t);

@@ -66,33 +66,30 @@ t.test("[D169, S2] an email that contains a key is not kept: a retry says what t
   t.match((await runCli(t, dataDir, "dead-letters", "list")).stdout, "no dead letters\n");
 });
 
-t.test(
-  "[spec 6] a message that a webhook rejected is listed without its text, and is sent when it is retried",
-  async (t) => {
-    const dataDir = temporaryFolder(t);
-    const { environment } = privateAllowed;
-    const receiver = await Receiver.start(t);
-    const first = await startTestServer(t, { dataDir, environment });
-    const anna = await personOf(first, "anna");
-    const { bot } = await webhookBot(anna, "hook", receiver.url);
-    receiver.next.push(status(404));
-    await anna.post("/messages", { type: "direct", to: [bot.userId], content: "a secret text" });
-    // The tool reads the store, which gets a turn a little later.
-    await until(() => letters(first) === 1 && realmOf(first).isSettled);
-    const { stdout } = await runCli(t, dataDir, "dead-letters", "list");
-    t.match(
-      stdout,
-      listLine(`message \\d+ for the outgoing webhook of bot ${bot.userId} \\(.*\\): .*refused, status 404`),
-    );
-    t.notMatch(stdout, "secret");
-    await first.stop();
-    const before = receiver.calls.length;
-    t.equal((await runCli(t, dataDir, "dead-letters", "retry", "all")).code, 0);
-    await startTestServer(t, { dataDir, environment });
-    const { text } = await receiver.call(before + 1);
-    t.match(JSON.parse(text), { data: "a secret text" });
-  },
-);
+t.test("[spec 6] a message that a webhook rejected is listed without its text, and is sent when retried", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const { environment } = privateAllowed;
+  const receiver = await Receiver.start(t);
+  const first = await startTestServer(t, { dataDir, environment });
+  const anna = await personOf(first, "anna");
+  const { bot } = await webhookBot(anna, "hook", receiver.url);
+  receiver.next.push(status(404));
+  await anna.post("/messages", { type: "direct", to: [bot.userId], content: "a secret text" });
+  // The tool reads the store, which gets a turn a little later.
+  await until(() => letters(first) === 1 && realmOf(first).isSettled);
+  const { stdout } = await runCli(t, dataDir, "dead-letters", "list");
+  t.match(
+    stdout,
+    listLine(`message \\d+ for the outgoing webhook of bot ${bot.userId} \\(.*\\): .*refused, status 404`),
+  );
+  t.notMatch(stdout, "secret");
+  await first.stop();
+  const before = receiver.calls.length;
+  t.equal((await runCli(t, dataDir, "dead-letters", "retry", "all")).code, 0);
+  await startTestServer(t, { dataDir, environment });
+  const { text } = await receiver.call(before + 1);
+  t.match(JSON.parse(text), { data: "a secret text" });
+});
 
 t.test("[M6] a command that threw too often is listed without its parameters, and can be retried", async (t) => {
   const dataDir = temporaryFolder(t);

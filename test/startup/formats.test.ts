@@ -52,38 +52,35 @@ const newer = storeVersion + 1;
 const tooNew = `has version ${newer}, this program knows ${storeVersion}: use the newer program`;
 const fromBefore = "was written before the first release, and no release reads it: start anew";
 
-t.test(
-  "data of a newer program, and data from before the first release, is rejected with one line and exit code 78",
-  async (t) => {
-    const dataDir = await stoppedServer(t);
-    const isUntouched = async (part: string, reason: string) => {
-      const before = digest(join(dataDir, part, "data.mdb"));
-      const environment = { DATA_DIR: dataDir, PORT: "0" };
-      const { code, stdout, stderr } = await new Program(t, process.execPath, ["colloquy.mjs"], environment).exited;
-      t.strictSame([code, stdout, stderr], [78, "", `colloquy: ${reason}\n`]);
-      const listed = await runCli(t, dataDir, "list-users");
-      t.match(listed, { code: 78, stdout: "" });
-      t.match(listed.stderr, /^colloquy: [^\n]+\n$/);
-      t.equal(digest(join(dataDir, part, "data.mdb")), before, `${part} is as it was`);
-    };
+t.test("data of a newer program, or from before the first release, is rejected with exit code 78", async (t) => {
+  const dataDir = await stoppedServer(t);
+  const isUntouched = async (part: string, reason: string) => {
+    const before = digest(join(dataDir, part, "data.mdb"));
+    const environment = { DATA_DIR: dataDir, PORT: "0" };
+    const { code, stdout, stderr } = await new Program(t, process.execPath, ["colloquy.mjs"], environment).exited;
+    t.strictSame([code, stdout, stderr], [78, "", `colloquy: ${reason}\n`]);
+    const listed = await runCli(t, dataDir, "list-users");
+    t.match(listed, { code: 78, stdout: "" });
+    t.match(listed.stderr, /^colloquy: [^\n]+\n$/);
+    t.equal(digest(join(dataDir, part, "data.mdb")), before, `${part} is as it was`);
+  };
 
-    await setRealm(dataDir, "format", newer);
-    await isUntouched("realms/1", `an organization's data ${tooNew}`);
-    await setRealm(dataDir, "version", 8);
-    await isUntouched("realms/1", `an organization's data ${fromBefore}`);
-    await setRoot(dataDir, "format", newer);
-    await isUntouched("root", `the data ${tooNew}`);
-    for (const version of [1, 8]) {
-      await setRoot(dataDir, "version", version);
-      await isUntouched("root", `the data ${fromBefore}`);
-    }
+  await setRealm(dataDir, "format", newer);
+  await isUntouched("realms/1", `an organization's data ${tooNew}`);
+  await setRealm(dataDir, "version", 8);
+  await isUntouched("realms/1", `an organization's data ${fromBefore}`);
+  await setRoot(dataDir, "format", newer);
+  await isUntouched("root", `the data ${tooNew}`);
+  for (const version of [1, 8]) {
+    await setRoot(dataDir, "version", version);
+    await isUntouched("root", `the data ${fromBefore}`);
+  }
 
-    await setRealm(dataDir, "format", storeVersion);
-    await setRoot(dataDir, "format", storeVersion);
-    const again = await startProgram(t, dataDir);
-    t.equal((await again.owner.get("/users/me")).status, 200);
-  },
-);
+  await setRealm(dataDir, "format", storeVersion);
+  await setRoot(dataDir, "format", storeVersion);
+  const again = await startProgram(t, dataDir);
+  t.equal((await again.owner.get("/users/me")).status, 200);
+});
 
 t.test("a backup from before the first release is neither verified nor restored", async (t) => {
   const dataDir = await stoppedServer(t);

@@ -94,43 +94,40 @@ t.test("[S3] X-Request-Id comes back if the client sent one, and a malformed one
   t.strictSame(lines, [], "without ACCESS_LOG nothing is logged");
 });
 
-t.test(
-  "[M6, S3] an answer 500 has an id that the log names, up to failed_requests_named_per_second_max lines a second",
-  async (t) => {
-    const clock = new ManualClock(firstMoment);
-    const { server, lines } = await startLogged(t, {}, clock);
-    const { dispatcher } = server.running.host.realmOf("");
-    const ask = dispatcher.ask.bind(dispatcher);
-    dispatcher.ask = () => {
-      throw new Error("planted");
-    };
-    const fail = async (headers: Record<string, string> = {}) => {
-      const { status, headers: answered } = await fetch(`${server.url}/api/v1/users/me/alert_words`, {
-        method: "POST",
-        headers: { Authorization: server.owner.authorization, ...headers },
-        body: new URLSearchParams({ alert_words: '["soup"]' }),
-      });
-      t.equal(status, 500);
-      return answered.get("x-request-id");
-    };
-    const named = () => lines.filter(({ msg }) => /answered with 500/.test(String(msg)));
-    t.equal(await fail({ "X-Request-Id": "mine-1" }), "mine-1");
-    const made = await fail();
-    t.match(made, /^[\da-f-]{36}$/, "without an id of the client, the answer has one");
-    const about = { level: 50, method: "POST", path: "/api/v1/users/me/alert_words" };
-    t.match(named(), [
-      { ...about, id: "mine-1" },
-      { ...about, id: made },
-    ]);
-    t.match(lines.at(-2), { level: 50, err: { message: "planted" } }, "the fault is logged just before");
-    for (let count = named().length; count < limits.failed_requests_named_per_second_max + 2; count++) await fail();
-    t.equal(named().length, limits.failed_requests_named_per_second_max);
-    clock.advance(1000);
-    await fail();
-    t.match(named().at(-1), { unnamed: 2 });
-    dispatcher.ask = ask;
-  },
-);
+t.test("[M6, S3] an answer 500 is named in the log, failed_requests_named_per_second_max a second", async (t) => {
+  const clock = new ManualClock(firstMoment);
+  const { server, lines } = await startLogged(t, {}, clock);
+  const { dispatcher } = server.running.host.realmOf("");
+  const ask = dispatcher.ask.bind(dispatcher);
+  dispatcher.ask = () => {
+    throw new Error("planted");
+  };
+  const fail = async (headers: Record<string, string> = {}) => {
+    const { status, headers: answered } = await fetch(`${server.url}/api/v1/users/me/alert_words`, {
+      method: "POST",
+      headers: { Authorization: server.owner.authorization, ...headers },
+      body: new URLSearchParams({ alert_words: '["soup"]' }),
+    });
+    t.equal(status, 500);
+    return answered.get("x-request-id");
+  };
+  const named = () => lines.filter(({ msg }) => /answered with 500/.test(String(msg)));
+  t.equal(await fail({ "X-Request-Id": "mine-1" }), "mine-1");
+  const made = await fail();
+  t.match(made, /^[\da-f-]{36}$/, "without an id of the client, the answer has one");
+  const about = { level: 50, method: "POST", path: "/api/v1/users/me/alert_words" };
+  t.match(named(), [
+    { ...about, id: "mine-1" },
+    { ...about, id: made },
+  ]);
+  t.match(lines.at(-2), { level: 50, err: { message: "planted" } }, "the fault is logged just before");
+  for (let count = named().length; count < limits.failed_requests_named_per_second_max + 2; count++) await fail();
+  t.equal(named().length, limits.failed_requests_named_per_second_max);
+  clock.advance(1000);
+  await fail();
+  t.match(named().at(-1), { unnamed: 2 });
+  dispatcher.ask = ask;
+});
 
 t.test("a client that leaves before its answer is logged as such", async (t) => {
   const { server, requests } = await startLogged(t, { ACCESS_LOG: "true" });

@@ -18,33 +18,30 @@ function hasLibrary(pid: number): boolean | null {
   return existsSync(maps) ? /libvips|sharp/.test(readFileSync(maps, "utf8")) : null;
 }
 
-t.test(
-  "[D188] the image library is loaded with the first upload and not needed to serve; a backup has the files",
-  async (t) => {
-    const dataDir = temporaryFolder(t);
-    const first = await startProgram(t, dataDir);
-    await first.owner.get("/users");
-    t.not(hasLibrary(first.program.pid), true, "not loaded before it is needed");
-    const { status, body } = await upload(first.owner, avatar, png);
-    t.equal(status, 200);
-    t.not(hasLibrary(first.program.pid), false);
-    t.equal((await upload(first.owner, "/realm/emoji/kept", png)).status, 200);
-    const { emoji } = (await first.owner.get("/realm/emoji")).body;
-    const addresses = [body.avatar_url, body.avatar_url.replace(".png", "-medium.png"), emoji["1"].source_url];
+t.test("[D188] the image library is loaded with the first upload a backup has the files", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const first = await startProgram(t, dataDir);
+  await first.owner.get("/users");
+  t.not(hasLibrary(first.program.pid), true, "not loaded before it is needed");
+  const { status, body } = await upload(first.owner, avatar, png);
+  t.equal(status, 200);
+  t.not(hasLibrary(first.program.pid), false);
+  t.equal((await upload(first.owner, "/realm/emoji/kept", png)).status, 200);
+  const { emoji } = (await first.owner.get("/realm/emoji")).body;
+  const addresses = [body.avatar_url, body.avatar_url.replace(".png", "-medium.png"), emoji["1"].source_url];
 
-    // While the server runs.
-    const copy = join(temporaryFolder(t), "copy");
-    t.match(await runCli(t, dataDir, "backup", copy), { code: 0 });
-    await first.program.end("SIGKILL");
-    const restored = join(temporaryFolder(t), "restored");
-    t.match(await runCli(t, restored, "restore", copy), { code: 0 });
+  // While the server runs.
+  const copy = join(temporaryFolder(t), "copy");
+  t.match(await runCli(t, dataDir, "backup", copy), { code: 0 });
+  await first.program.end("SIGKILL");
+  const restored = join(temporaryFolder(t), "restored");
+  t.match(await runCli(t, restored, "restore", copy), { code: 0 });
 
-    const again = await startProgram(t, restored);
-    for (const address of addresses) t.equal((await fetchPage(again.url, address)).status, 200, address);
-    t.not(hasLibrary(again.program.pid), true, "serving does not load the library");
-    await again.program.end("SIGTERM");
-  },
-);
+  const again = await startProgram(t, restored);
+  for (const address of addresses) t.equal((await fetchPage(again.url, address)).status, 200, address);
+  t.not(hasLibrary(again.program.pid), true, "serving does not load the library");
+  await again.program.end("SIGTERM");
+});
 
 t.test("after a kill during uploads, the next start has exactly the files that its rows claim", async (t) => {
   const dataDir = temporaryFolder(t);

@@ -247,31 +247,28 @@ t.test("a wrong configuration value gives one clear line and exit code 78, and c
   }
 });
 
-t.test(
-  "a value that only the system can reject (address, key, folder) gives one clear line and exit code 78",
-  async (t) => {
-    const cases: readonly Environment[] = [
-      { HOST: "not a host" },
-      // In an address block that nobody uses (RFC 5737).
-      { HOST: "192.0.2.1" },
-      { TLS_KEY_FILE: "/nowhere/key.pem", TLS_CERT_FILE: "/nowhere/cert.pem" },
-      { DATA_DIR: "/dev/null/data" },
-    ];
-    for (const environment of cases) {
-      const dataDir = newFolder(t);
-      const config = readConfig({ DATA_DIR: dataDir, PORT: "0", ...environment });
-      const tools = {
-        log: createLog("silent"),
-        die(error: unknown): never {
-          throw error;
-        },
-      };
-      const [name = ""] = Object.keys(environment);
-      await t.rejects(startServer(config, tools), { name: "BadConfig", message: new RegExp(`^[^\n]*${name}[^\n]*$`) });
-      t.notOk(existsSync(dataDir), "nothing touched");
-    }
-  },
-);
+t.test("a value that only the system can reject (address, key, folder) gives one line and exit code 78", async (t) => {
+  const cases: readonly Environment[] = [
+    { HOST: "not a host" },
+    // In an address block that nobody uses (RFC 5737).
+    { HOST: "192.0.2.1" },
+    { TLS_KEY_FILE: "/nowhere/key.pem", TLS_CERT_FILE: "/nowhere/cert.pem" },
+    { DATA_DIR: "/dev/null/data" },
+  ];
+  for (const environment of cases) {
+    const dataDir = newFolder(t);
+    const config = readConfig({ DATA_DIR: dataDir, PORT: "0", ...environment });
+    const tools = {
+      log: createLog("silent"),
+      die(error: unknown): never {
+        throw error;
+      },
+    };
+    const [name = ""] = Object.keys(environment);
+    await t.rejects(startServer(config, tools), { name: "BadConfig", message: new RegExp(`^[^\n]*${name}[^\n]*$`) });
+    t.notOk(existsSync(dataDir), "nothing touched");
+  }
+});
 
 t.test("every variable is validated before anything else, and the message names it", (t) => {
   const bad: readonly (readonly [string, string])[] = [

@@ -15,7 +15,7 @@ import type { Client } from "../support/client.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
 t.test(
-  "with TLS_KEY_FILE and TLS_CERT_FILE the server speaks only https and wss",
+  "with TLS_KEY_FILE and TLS_CERT_FILE only https and wss are served",
   { skip: certificateObstacle() ?? false },
   async (t) => {
     const { keyFile, certFile } = newCertificate(temporaryFolder(t));
@@ -88,7 +88,7 @@ function poll(agent: Agent, { url, credentials: headers }: Client, queueId: stri
 }
 
 t.test(
-  "a renewed certificate is used for new connections, and open ones go on",
+  "a renewed certificate is for new connections, open ones go on",
   { skip: certificateObstacle() ?? false },
   async (t) => {
     const folder = temporaryFolder(t);

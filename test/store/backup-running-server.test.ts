@@ -192,29 +192,26 @@ t.test("[S3] a killed backup does not let the store grow until the next start", 
   t.ok(after <= bound, `afterwards ${after} bytes, at most ${bound}`);
 });
 
-t.test(
-  "a copy gets the turns of its moment from the journal, although the server was restarted meanwhile",
-  async (t) => {
-    const dataDir = temporaryFolder(t);
-    const say = (owner: Client, content: string) => owner.say("general", "soup", content);
-    const { owner, program } = await startProgram(t, dataDir);
-    await say(owner, "before");
-    const ports = journalPorts(dataDir, { now: Date.now, warn: (line) => t.fail(line) });
-    const hold = await ports.holdJournal();
-    const copies = temporaryFolder(t);
-    const target = realmFolder(copies, 1);
-    mkdirSync(target, { recursive: true });
-    const store = openEnvironment(realmFolder(dataDir, 1));
-    await store.backup(target).finally(() => store.close());
-    await say(owner, "after the copy");
-    await program.end("SIGKILL");
-    const again = await startProgram(t, dataDir);
-    await ports.settle(copies);
-    const copy = openEnvironment(target);
-    const contents = copy.rows("messages", { limit: 100 }).map(({ row }) => row.content);
-    await copy.close();
-    t.strictSame(contents.slice(-2), ["before", "after the copy"]);
-    await hold.release();
-    t.equal((await again.program.end("SIGTERM")).code, 0);
-  },
-);
+t.test("a copy gets the turns of its moment from the journal, although the server was restarted", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const say = (owner: Client, content: string) => owner.say("general", "soup", content);
+  const { owner, program } = await startProgram(t, dataDir);
+  await say(owner, "before");
+  const ports = journalPorts(dataDir, { now: Date.now, warn: (line) => t.fail(line) });
+  const hold = await ports.holdJournal();
+  const copies = temporaryFolder(t);
+  const target = realmFolder(copies, 1);
+  mkdirSync(target, { recursive: true });
+  const store = openEnvironment(realmFolder(dataDir, 1));
+  await store.backup(target).finally(() => store.close());
+  await say(owner, "after the copy");
+  await program.end("SIGKILL");
+  const again = await startProgram(t, dataDir);
+  await ports.settle(copies);
+  const copy = openEnvironment(target);
+  const contents = copy.rows("messages", { limit: 100 }).map(({ row }) => row.content);
+  await copy.close();
+  t.strictSame(contents.slice(-2), ["before", "after the copy"]);
+  await hold.release();
+  t.equal((await again.program.end("SIGTERM")).code, 0);
+});

@@ -46,53 +46,47 @@ function storeOf(t: Teardown, bytes: number): string {
   return folder;
 }
 
-t.test(
-  "[M5] when less than STORE_FREE_BYTES_MIN is free, writes get 503, while reads, typing and presence work",
-  async (t) => {
-    const { owner, dataDir } = await startTestServer(t, { environment: { STORE_FREE_BYTES_MIN: "900000000000000" } });
-    const refusal = {
-      result: "error",
-      code: "STORE_REFUSES_WRITES",
-      msg: "The server is out of disk space and does not accept changes",
-    };
-    const writes = [
-      owner.post("/messages", { type: "channel", to: "general", topic: "a", content: "x" }),
-      owner.post("/users", { email: "x@example.com", password: "correct horse battery", full_name: "X" }),
-      owner.post("/channels/create", { name: "new", subscribers: [] }),
-      owner.post("/users/me/subscriptions", { subscriptions: [{ name: "new" }] }),
-      owner.delete("/users/me/subscriptions", { subscriptions: ["general"] }),
-      owner.post("/streams/1/delete_topic", { topic_name: "a" }),
-      owner.post("/register"),
-    ];
-    for (const answer of await Promise.all(writes)) t.match(answer, { status: 503, body: refusal });
-    const others = [
-      owner.get("/server_settings"),
-      owner.get("/users/me"),
-      owner.get("/users/me/subscriptions"),
-      owner.get("/messages", { anchor: "newest", num_before: 10, num_after: 0 }),
-      owner.post("/users/me/presence", { status: "active" }),
-      owner.post("/typing", { type: "channel", op: "start", stream_id: 1, topic: "a" }),
-    ];
-    for (const answer of await Promise.all(others)) t.match(answer, { status: 200, body: { result: "success" } });
-    const { body } = await owner.get("/messages", { anchor: "newest", num_before: 10, num_after: 0 });
-    t.strictSame(body.messages, []);
-    t.notOk(existsSync(join(dataDir, "ballast")), "no ballast where there is no space for it");
-  },
-);
+t.test("[M5] when less than STORE_FREE_BYTES_MIN is free, writes get 503, others work", async (t) => {
+  const { owner, dataDir } = await startTestServer(t, { environment: { STORE_FREE_BYTES_MIN: "900000000000000" } });
+  const refusal = {
+    result: "error",
+    code: "STORE_REFUSES_WRITES",
+    msg: "The server is out of disk space and does not accept changes",
+  };
+  const writes = [
+    owner.post("/messages", { type: "channel", to: "general", topic: "a", content: "x" }),
+    owner.post("/users", { email: "x@example.com", password: "correct horse battery", full_name: "X" }),
+    owner.post("/channels/create", { name: "new", subscribers: [] }),
+    owner.post("/users/me/subscriptions", { subscriptions: [{ name: "new" }] }),
+    owner.delete("/users/me/subscriptions", { subscriptions: ["general"] }),
+    owner.post("/streams/1/delete_topic", { topic_name: "a" }),
+    owner.post("/register"),
+  ];
+  for (const answer of await Promise.all(writes)) t.match(answer, { status: 503, body: refusal });
+  const others = [
+    owner.get("/server_settings"),
+    owner.get("/users/me"),
+    owner.get("/users/me/subscriptions"),
+    owner.get("/messages", { anchor: "newest", num_before: 10, num_after: 0 }),
+    owner.post("/users/me/presence", { status: "active" }),
+    owner.post("/typing", { type: "channel", op: "start", stream_id: 1, topic: "a" }),
+  ];
+  for (const answer of await Promise.all(others)) t.match(answer, { status: 200, body: { result: "success" } });
+  const { body } = await owner.get("/messages", { anchor: "newest", num_before: 10, num_after: 0 });
+  t.strictSame(body.messages, []);
+  t.notOk(existsSync(join(dataDir, "ballast")), "no ballast where there is no space for it");
+});
 
-t.test(
-  "[M5] the ballast and the reserve occupy their full size; one that was cut short is written again",
-  async (t) => {
-    const folder = temporaryFolder(t);
-    const ballast = join(folder, "ballast");
-    writeFileSync(ballast, "cut short");
-    t.ok(spaceOf(t, folder).acceptsAfter(0));
-    await untilSpareFilesAreWhole(folder);
-    for (const [name, bytes] of Object.entries(spareFiles)) {
-      t.ok(statSync(join(folder, name)).blocks * 512 >= bytes, `${name} is not sparse`);
-    }
-  },
-);
+t.test("[M5] the ballast and the reserve occupy their full size; one cut short is written again", async (t) => {
+  const folder = temporaryFolder(t);
+  const ballast = join(folder, "ballast");
+  writeFileSync(ballast, "cut short");
+  t.ok(spaceOf(t, folder).acceptsAfter(0));
+  await untilSpareFilesAreWhole(folder);
+  for (const [name, bytes] of Object.entries(spareFiles)) {
+    t.ok(statSync(join(folder, name)).blocks * 512 >= bytes, `${name} is not sparse`);
+  }
+});
 
 t.test("10 ms: the look that begins to write the ballast does not wait for it", (t) => {
   const folder = temporaryFolder(t);
@@ -132,7 +126,7 @@ t.test("[M5] a ballast that is released while it is written is written again onc
 });
 
 t.test(
-  "[M5] a watermark just above the free space rejects writes, one below accepts; in between no ballast is allocated",
+  "[M5] a watermark just above the free space rejects writes, one below accepts; between them is no ballast",
   (t) => {
     const folder = temporaryFolder(t);
     const margin = 1024 * 1024 * 1024;
@@ -143,40 +137,34 @@ t.test(
   },
 );
 
-t.test(
-  "[M5] writes are rejected while all stores together exceed the quota, which is measured again after a second",
-  (t) => {
-    const folder = storeOf(t, 1000);
-    t.ok(spaceOf(t, folder, { storeBytesMax: 1000 }).acceptsAfter(0), "at the bound");
-    const space = spaceOf(t, folder, { storeBytesMax: 999 });
-    t.notOk(space.acceptsAfter(0), "one byte over");
-    writeFileSync(join(folder, "realms", "1", "data.mdb"), Buffer.alloc(10));
-    t.notOk(space.acceptsAfter(500));
-    t.ok(space.acceptsAfter(600), "there is space again");
-    t.end();
-  },
-);
+t.test("[M5] writes are rejected while all stores together exceed the quota, measured each second", (t) => {
+  const folder = storeOf(t, 1000);
+  t.ok(spaceOf(t, folder, { storeBytesMax: 1000 }).acceptsAfter(0), "at the bound");
+  const space = spaceOf(t, folder, { storeBytesMax: 999 });
+  t.notOk(space.acceptsAfter(0), "one byte over");
+  writeFileSync(join(folder, "realms", "1", "data.mdb"), Buffer.alloc(10));
+  t.notOk(space.acceptsAfter(500));
+  t.ok(space.acceptsAfter(600), "there is space again");
+  t.end();
+});
 
-t.test(
-  "[S3] store_sizes_per_look: the quota of many stores is measured in passes, so that no request is held up",
-  (t) => {
-    const folder = temporaryFolder(t);
-    const count = 2 * limits.store_sizes_per_look + 1;
-    const fileOf = (id: number) => join(folder, "realms", String(id), "data.mdb");
-    for (let id = 1; id <= count; id++) {
-      mkdirSync(dirname(fileOf(id)), { recursive: true });
-      writeFileSync(fileOf(id), "x");
-    }
-    const space = spaceOf(t, folder, { storeBytesMax: count });
-    t.ok(space.acceptsAfter(0), "at the bound");
-    const threeLooks = () => [1001, 10, 10].map((milliseconds) => space.acceptsAfter(milliseconds));
-    writeFileSync(fileOf(1), "xx");
-    t.strictSame(threeLooks(), [true, true, false], "known with the third look");
-    writeFileSync(fileOf(1), "x");
-    t.strictSame(threeLooks(), [false, false, true], "there is space again");
-    t.end();
-  },
-);
+t.test("[S3] store_sizes_per_look: the quota of many stores is measured in passes, holding up no request", (t) => {
+  const folder = temporaryFolder(t);
+  const count = 2 * limits.store_sizes_per_look + 1;
+  const fileOf = (id: number) => join(folder, "realms", String(id), "data.mdb");
+  for (let id = 1; id <= count; id++) {
+    mkdirSync(dirname(fileOf(id)), { recursive: true });
+    writeFileSync(fileOf(id), "x");
+  }
+  const space = spaceOf(t, folder, { storeBytesMax: count });
+  t.ok(space.acceptsAfter(0), "at the bound");
+  const threeLooks = () => [1001, 10, 10].map((milliseconds) => space.acceptsAfter(milliseconds));
+  writeFileSync(fileOf(1), "xx");
+  t.strictSame(threeLooks(), [true, true, false], "known with the third look");
+  writeFileSync(fileOf(1), "x");
+  t.strictSame(threeLooks(), [false, false, true], "there is space again");
+  t.end();
+});
 
 t.test("[M5] writes are rejected when the folder cannot be inspected, which is logged and does not throw", (t) => {
   t.notOk(spaceOf(t, join(temporaryFolder(t), "gone")).acceptsAfter(10));

@@ -69,75 +69,72 @@ t.test("[M6] a nested transaction rolls back alone; the outer one continues and 
   }
 });
 
-t.test(
-  "[M2] a buffered row is visible to every reader before its transaction ends, and rolls back with it",
-  async (t) => {
-    const folder = temporaryFolder(t);
-    const environment = openTemporary(t, folder);
-    const conversation = (id: number, lastMessageId: number) => {
-      const place = { channelId: 1, topic: `topic ${id}`, userIds: null, renames: 0, movingId: null };
-      return { id, state: "open", version: 1, lastMessageId, ...place };
-    };
-    const put = (id: number, lastMessageId: number) =>
-      environment.put("conversations", id, conversation(id, lastMessageId));
-    const newest = (from: Environment) =>
-      from.rows("conversations", { limit: 10 }).map(({ key, row }) => [key, row.lastMessageId]);
-    environment.transaction(() => {
-      for (const lastMessageId of [10, 11, 12]) put(1, lastMessageId);
-      put(2, 20);
-      t.equal(environment.get("conversations", 1)?.lastMessageId, 12, "one row");
-      t.strictSame(
-        newest(environment),
-        [
-          [1, 12],
-          [2, 20],
-        ],
-        "a range",
-      );
-      environment.remove("conversations", 1);
-      t.equal(environment.get("conversations", 1), undefined, "one that is removed");
-      t.notOk(environment.has("conversations", 1));
-      t.equal(environment.count("conversations"), 1);
-      put(1, 13);
-      t.strictSame(environment.keys("conversations", { limit: 10 }), [1, 2]);
-      put(1, 14);
-      t.throws(() => {
-        environment.transaction(() => {
-          put(1, 99);
-          environment.remove("conversations", 2);
-          throw new Error("bug");
-        });
-      }, /bug/);
-      t.equal(environment.get("conversations", 1)?.lastMessageId, 14, "writes before a nested transaction stay");
-      environment.transaction(() => put(3, 30));
-      put(3, 31);
-    });
-    for (const opened of [environment, openTemporary(t, crashImage(t, folder))]) {
-      t.strictSame(newest(opened), [
-        [1, 14],
-        [2, 20],
-        [3, 31],
-      ]);
-    }
-    t.throws(() => {
-      environment.transaction(() => {
-        put(1, 99);
-        throw new Error("no");
-      });
-    }, /no/);
-    t.equal(environment.get("conversations", 1)?.lastMessageId, 14, "nothing is left of a rolled-back one");
-    environment.transaction(() => put(2, 21));
+t.test("[M2] a buffered row is visible to every reader before its transaction ends, or rolls back", async (t) => {
+  const folder = temporaryFolder(t);
+  const environment = openTemporary(t, folder);
+  const conversation = (id: number, lastMessageId: number) => {
+    const place = { channelId: 1, topic: `topic ${id}`, userIds: null, renames: 0, movingId: null };
+    return { id, state: "open", version: 1, lastMessageId, ...place };
+  };
+  const put = (id: number, lastMessageId: number) =>
+    environment.put("conversations", id, conversation(id, lastMessageId));
+  const newest = (from: Environment) =>
+    from.rows("conversations", { limit: 10 }).map(({ key, row }) => [key, row.lastMessageId]);
+  environment.transaction(() => {
+    for (const lastMessageId of [10, 11, 12]) put(1, lastMessageId);
+    put(2, 20);
+    t.equal(environment.get("conversations", 1)?.lastMessageId, 12, "one row");
     t.strictSame(
       newest(environment),
       [
-        [1, 14],
-        [2, 21],
-        [3, 31],
+        [1, 12],
+        [2, 20],
       ],
-      "not in the next one, either",
+      "a range",
     );
-  },
-);
+    environment.remove("conversations", 1);
+    t.equal(environment.get("conversations", 1), undefined, "one that is removed");
+    t.notOk(environment.has("conversations", 1));
+    t.equal(environment.count("conversations"), 1);
+    put(1, 13);
+    t.strictSame(environment.keys("conversations", { limit: 10 }), [1, 2]);
+    put(1, 14);
+    t.throws(() => {
+      environment.transaction(() => {
+        put(1, 99);
+        environment.remove("conversations", 2);
+        throw new Error("bug");
+      });
+    }, /bug/);
+    t.equal(environment.get("conversations", 1)?.lastMessageId, 14, "writes before a nested transaction stay");
+    environment.transaction(() => put(3, 30));
+    put(3, 31);
+  });
+  for (const opened of [environment, openTemporary(t, crashImage(t, folder))]) {
+    t.strictSame(newest(opened), [
+      [1, 14],
+      [2, 20],
+      [3, 31],
+    ]);
+  }
+  t.throws(() => {
+    environment.transaction(() => {
+      put(1, 99);
+      throw new Error("no");
+    });
+  }, /no/);
+  t.equal(environment.get("conversations", 1)?.lastMessageId, 14, "nothing is left of a rolled-back one");
+  environment.transaction(() => put(2, 21));
+  t.strictSame(
+    newest(environment),
+    [
+      [1, 14],
+      [2, 21],
+      [3, 31],
+    ],
+    "not in the next one, either",
+  );
+});
 
 t.test("[M6] an invalid write throws at once: a key over the bound, a value without bytes", (t) => {
   const environment = openTemporary(t);

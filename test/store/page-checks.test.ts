@@ -56,24 +56,21 @@ function isFound(dataDir: string, entry: OpenedEntry, isWaitedFor = false): bool
   }
 }
 
-t.test(
-  "a large file is checked completely after a crash, unless it was opened since the machine started",
-  async (t) => {
-    const { dataDir, file } = await withDamagedLeaf(t);
-    const openedAs = new PageChecks(dataDir).markOf(crashed);
-    t.match(openedAs, /^\S+ \d+:\d+:\d+$/);
-    t.notOk(isFound(dataDir, { ...crashed, openedAs }), "only the process ended");
-    t.notOk(isFound(dataDir, { id: 1, dueHint: null, openedAs: "another start" }), "it was closed");
-    t.ok(isFound(dataDir, { ...crashed, openedAs: `another${openedAs?.slice(7)}` }), "the machine was started again");
-    t.ok(isFound(dataDir, crashed), "an older program opened it");
-    t.ok(isFound(dataDir, { ...crashed, openedAs: null }), "the system does not name its starts");
-    t.ok(isFound(dataDir, crashed, true), "also if a request waits for it");
+t.test("a large file is checked completely after a crash, unless opened since the machine started", async (t) => {
+  const { dataDir, file } = await withDamagedLeaf(t);
+  const openedAs = new PageChecks(dataDir).markOf(crashed);
+  t.match(openedAs, /^\S+ \d+:\d+:\d+$/);
+  t.notOk(isFound(dataDir, { ...crashed, openedAs }), "only the process ended");
+  t.notOk(isFound(dataDir, { id: 1, dueHint: null, openedAs: "another start" }), "it was closed");
+  t.ok(isFound(dataDir, { ...crashed, openedAs: `another${openedAs?.slice(7)}` }), "the machine was started again");
+  t.ok(isFound(dataDir, crashed), "an older program opened it");
+  t.ok(isFound(dataDir, { ...crashed, openedAs: null }), "the system does not name its starts");
+  t.ok(isFound(dataDir, crashed, true), "also if a request waits for it");
 
-    copyFileSync(file, `${file}-copy`);
-    renameSync(`${file}-copy`, file);
-    t.ok(isFound(dataDir, { ...crashed, openedAs }), "the file is a copy");
-  },
-);
+  copyFileSync(file, `${file}-copy`);
+  renameSync(`${file}-copy`, file);
+  t.ok(isFound(dataDir, { ...crashed, openedAs }), "the file is a copy");
+});
 
 t.test("a file of usual size is checked completely at each start", async (t) => {
   const { dataDir, file } = await withDamagedLeaf(t);

@@ -24,60 +24,57 @@ import { scheduledCommands } from "../support/scheduled-commands.ts";
 
 const farMs = 400 * dayMs;
 
-t.test(
-  "[M4] set-time corrects the times, timers and limits of a realm whose clock was ahead; ids continue",
-  async (t) => {
-    const clock = new JumpingClock(startedAt);
-    const realm = await openNewRealm(t, { clock });
-    answerOf(await realm.ask(commands.post("t", "before")));
-    answerOf(await realm.ask(scheduledCommands.schedule("chosen", startedAt + farMs + dayMs)));
-    // Wrong for long enough to be trusted.
-    clock.aheadMs = farMs;
-    answerOf(await realm.ask(commands.post("t", "doubted")));
-    clock.advance(limits.clock_jump_lasting_ms);
-    const wrong = answerOf(await realm.ask(commands.post("t", "wrong")));
-    answerOf(await realm.ask(commands.register(ownerId, "q1")));
-    const wish = { newEmail: "new@example.com", keyHash: "hash", link: "http://localhost/x" };
-    answerOf(await realm.ask(command({ actor: "user", id: ownerId }, "user.email-change.request", wish, ownerId)));
-    clock.aheadMs = 0;
-    clock.advance(1000);
-    t.ok(realm.realm.view.now > startedAt + farMs, "the realm's time does not go back by itself");
+t.test("[M4] set-time corrects the times, timers and limits of a realm with a clock ahead; ids continue", async (t) => {
+  const clock = new JumpingClock(startedAt);
+  const realm = await openNewRealm(t, { clock });
+  answerOf(await realm.ask(commands.post("t", "before")));
+  answerOf(await realm.ask(scheduledCommands.schedule("chosen", startedAt + farMs + dayMs)));
+  // Wrong for long enough to be trusted.
+  clock.aheadMs = farMs;
+  answerOf(await realm.ask(commands.post("t", "doubted")));
+  clock.advance(limits.clock_jump_lasting_ms);
+  const wrong = answerOf(await realm.ask(commands.post("t", "wrong")));
+  answerOf(await realm.ask(commands.register(ownerId, "q1")));
+  const wish = { newEmail: "new@example.com", keyHash: "hash", link: "http://localhost/x" };
+  answerOf(await realm.ask(command({ actor: "user", id: ownerId }, "user.email-change.request", wish, ownerId)));
+  clock.aheadMs = 0;
+  clock.advance(1000);
+  t.ok(realm.realm.view.now > startedAt + farMs, "the realm's time does not go back by itself");
 
-    const folder = crashImage(t, realm.folder);
-    const environment = openEnvironment(folder);
-    const positions = rowsOf(environment, "events").map(({ position }) => position);
-    t.equal(lastTurnAt(environment), startedAt + farMs + limits.clock_jump_lasting_ms);
-    t.ok((setTime(environment, clock.now()) ?? 0) > 3);
-    t.equal(lastTurnAt(environment), clock.now());
-    t.equal(setTime(environment, clock.now()), null, "a second run finds nothing to do");
-    for (const [table, fields] of Object.entries(datedFields) as [TableName, readonly string[]][]) {
-      for (const row of rowsOf(environment, table) as unknown as Record<string, number | null>[]) {
-        for (const field of fields) t.ok((row[field] ?? 0) <= clock.now(), `${table}.${field}`);
-      }
+  const folder = crashImage(t, realm.folder);
+  const environment = openEnvironment(folder);
+  const positions = rowsOf(environment, "events").map(({ position }) => position);
+  t.equal(lastTurnAt(environment), startedAt + farMs + limits.clock_jump_lasting_ms);
+  t.ok((setTime(environment, clock.now()) ?? 0) > 3);
+  t.equal(lastTurnAt(environment), clock.now());
+  t.equal(setTime(environment, clock.now()), null, "a second run finds nothing to do");
+  for (const [table, fields] of Object.entries(datedFields) as [TableName, readonly string[]][]) {
+    for (const row of rowsOf(environment, table) as unknown as Record<string, number | null>[]) {
+      for (const field of fields) t.ok((row[field] ?? 0) <= clock.now(), `${table}.${field}`);
     }
-    await environment.close();
+  }
+  await environment.close();
 
-    const again = new OpenRealm(t, { folder, clock });
-    const after = answerOf(await again.ask(commands.post("t", "after")));
-    t.ok((after["id"] as number) > (wrong["id"] as number));
-    const messages = rowsOf(again.environment, "messages").map(({ content, sentAt }) => [content, sentAt - startedAt]);
-    const nowMs = clock.now() - startedAt;
-    t.strictSame(messages, [
-      ["before", 0],
-      ["doubted", 0],
-      ["wrong", nowMs],
-      ["after", nowMs],
-    ]);
-    const newest = rowsOf(again.environment, "events").at(-1)?.position ?? 0;
-    t.ok(newest > Math.max(...positions), "positions continue (E1)");
-    t.equal(rowsOf(again.environment, "scheduledMessages")[0]?.dueAt, startedAt + farMs + dayMs, "people chose it");
-    clock.advance(limits.email_change_link_ms + limits.timer_sleep_ms_max);
-    await again.idle();
-    t.equal(again.environment.count("emailChanges"), 0, "the link expires after a day, not after 400");
-    t.strictSame(again.bugs, []);
-    t.strictSame(again.snapshot(), again.rebuilt());
-  },
-);
+  const again = new OpenRealm(t, { folder, clock });
+  const after = answerOf(await again.ask(commands.post("t", "after")));
+  t.ok((after["id"] as number) > (wrong["id"] as number));
+  const messages = rowsOf(again.environment, "messages").map(({ content, sentAt }) => [content, sentAt - startedAt]);
+  const nowMs = clock.now() - startedAt;
+  t.strictSame(messages, [
+    ["before", 0],
+    ["doubted", 0],
+    ["wrong", nowMs],
+    ["after", nowMs],
+  ]);
+  const newest = rowsOf(again.environment, "events").at(-1)?.position ?? 0;
+  t.ok(newest > Math.max(...positions), "positions continue (E1)");
+  t.equal(rowsOf(again.environment, "scheduledMessages")[0]?.dueAt, startedAt + farMs + dayMs, "people chose it");
+  clock.advance(limits.email_change_link_ms + limits.timer_sleep_ms_max);
+  await again.idle();
+  t.equal(again.environment.count("emailChanges"), 0, "the link expires after a day, not after 400");
+  t.strictSame(again.bugs, []);
+  t.strictSame(again.snapshot(), again.rebuilt());
+});
 
 t.test("[M4] set-time knows every field of every table that records when something happened", (t) => {
   // Future times that users or limits determine, and counters whose names only look like times.

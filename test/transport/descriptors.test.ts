@@ -10,20 +10,17 @@ import { ManualClock } from "../support/manual-clock.ts";
 import { checkout } from "../support/process.ts";
 import { tracingObstacle } from "../support/strace.ts";
 
-t.test(
-  "[S3] descriptors_reserved: the reserve is a share of a low limit, and descriptors_max bounds a high one",
-  (t) => {
-    const { descriptors_reserved: reserved, descriptors_reserved_share: share, descriptors_max: max } = limits;
-    const atShare = reserved / share;
-    for (const limit of [64, atShare - 4]) t.equal(new Descriptors(limit).bound, limit * (1 - share), String(limit));
-    for (const limit of [atShare, atShare + 1, max])
-      t.equal(new Descriptors(limit).bound, limit - reserved, String(limit));
-    for (const limit of [max + 1, Number.POSITIVE_INFINITY]) {
-      t.equal(new Descriptors(limit).bound, max - reserved, String(limit));
-    }
-    t.end();
-  },
-);
+t.test("[S3] descriptors_reserved: the reserve is a share of a low limit, descriptors_max bounds a high one", (t) => {
+  const { descriptors_reserved: reserved, descriptors_reserved_share: share, descriptors_max: max } = limits;
+  const atShare = reserved / share;
+  for (const limit of [64, atShare - 4]) t.equal(new Descriptors(limit).bound, limit * (1 - share), String(limit));
+  for (const limit of [atShare, atShare + 1, max])
+    t.equal(new Descriptors(limit).bound, limit - reserved, String(limit));
+  for (const limit of [max + 1, Number.POSITIVE_INFINITY]) {
+    t.equal(new Descriptors(limit).bound, max - reserved, String(limit));
+  }
+  t.end();
+});
 
 t.test("[D43] a look at the descriptors finds room until the numbers of the reserve begin", (t) => {
   const taken: number[] = [];

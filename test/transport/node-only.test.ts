@@ -33,22 +33,19 @@ function held() {
   };
 }
 
-t.test(
-  "node: requests that arrive together are handled one after the other, however late they are answered",
-  async (t) => {
-    const { handler, waiting, answer } = held();
-    const { url } = await serve(t, nodeTransport, { handler });
-    const connection = new RawConnection(url);
-    await connection.write(get("/one") + get("/two") + get("/three"));
-    for (const path of ["/one", "/two", "/three"]) {
-      await until(() => waiting.length > 0);
-      t.equal(waiting.length, 1, "the next one waits");
-      await answer();
-      t.equal((await connection.answer())?.text, path);
-    }
-    connection.destroy();
-  },
-);
+t.test("node: requests that arrive together are handled one by one, however late they are answered", async (t) => {
+  const { handler, waiting, answer } = held();
+  const { url } = await serve(t, nodeTransport, { handler });
+  const connection = new RawConnection(url);
+  await connection.write(get("/one") + get("/two") + get("/three"));
+  for (const path of ["/one", "/two", "/three"]) {
+    await until(() => waiting.length > 0);
+    t.equal(waiting.length, 1, "the next one waits");
+    await answer();
+    t.equal((await connection.answer())?.text, path);
+  }
+  connection.destroy();
+});
 
 t.test("[S3] node: requests_pipelined_max: with one more waiting request the connection is closed", async (t) => {
   const { handler, waiting, aborted, answer } = held();
@@ -67,22 +64,19 @@ t.test("[S3] node: requests_pipelined_max: with one more waiting request the con
   t.strictSame([over.rest, aborted, waiting.length], ["", ["/over"], 1], "the first one was begun, no other");
 });
 
-t.test(
-  "node: an HTTP/1.0 request is answered, and the connection is closed unless the client asks to keep it",
-  async (t) => {
-    const { url } = await serve(t, nodeTransport, { handler: answering("old") });
-    const connection = new RawConnection(url);
-    await connection.write("GET / HTTP/1.0\r\n\r\n");
-    t.match(await connection.answer(), { status: 200, text: "old", headers: { connection: "close" } });
-    await connection.closed;
-    const kept = new RawConnection(url);
-    for (let count = 0; count < 2; count++) {
-      await kept.write("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
-      t.match(await kept.answer(), { status: 200, headers: { connection: "keep-alive" } });
-    }
-    kept.destroy();
-  },
-);
+t.test("node: an HTTP/1.0 request is answered, and closed unless the client asks to keep it", async (t) => {
+  const { url } = await serve(t, nodeTransport, { handler: answering("old") });
+  const connection = new RawConnection(url);
+  await connection.write("GET / HTTP/1.0\r\n\r\n");
+  t.match(await connection.answer(), { status: 200, text: "old", headers: { connection: "close" } });
+  await connection.closed;
+  const kept = new RawConnection(url);
+  for (let count = 0; count < 2; count++) {
+    await kept.write("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+    t.match(await kept.answer(), { status: 200, headers: { connection: "keep-alive" } });
+  }
+  kept.destroy();
+});
 
 t.test("node: a request line may arrive byte by byte", async (t) => {
   const { url } = await serve(t, nodeTransport, { handler: answering("whole") });
