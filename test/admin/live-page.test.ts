@@ -8,7 +8,6 @@ import { pino } from "pino";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { type AdminAnswer, type AdminRequest, askAdmin } from "../support/admin.ts";
-import { realmOf } from "../support/conversation.ts";
 import { freePort } from "../support/ports.ts";
 import { until } from "../support/realtime.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
@@ -208,8 +207,8 @@ t.test("a session lists, retries and drops dead letters, and does nothing else",
   const listener = await onTcp(t);
   const { where, server } = listener;
   const { headers } = await logIn(listener);
-  realmOf(server).dispatcher.send(commands.throwing());
-  await until(() => realmOf(server).environment.count("deadLetters") === 1);
+  server.realm.dispatcher.send(commands.throwing());
+  await until(() => server.realm.environment.count("deadLetters") === 1);
   const list = async () =>
     bodyOf(await askAdmin(where, "/admin/live/dead-letters?realm=", { headers })) as {
       readonly total: number;
@@ -247,7 +246,7 @@ t.test("[S2] the page shows no key, password, address or text", async (t) => {
   const { headers } = await logIn(listener);
   const person = await server.person("canary-name");
   await person.post("/messages", { type: "direct", to: JSON.stringify([2]), content: "canary-text" });
-  const { environment } = realmOf(server);
+  const { environment } = server.realm;
   const delivery = { kind: "mail", id: 1, template: "new-login", to: "canary.address@example.com" } as const;
   const error = "550 <canary.address@example.com>: no such user";
   const letter = { sequence: 1, command: commands.throwing(), diedAt: 1, error, attempts: 1, delivery };

@@ -9,7 +9,6 @@ import { limits } from "../../schemas/limits.ts";
 import { adminOperations } from "../../src/operate/admin/operations.ts";
 import { askAdmin, untilReadiness } from "../support/admin.ts";
 import { Client } from "../support/client.ts";
-import { realmOf } from "../support/conversation.ts";
 import { MailServer, smtpError } from "../support/mail.ts";
 import { asked, type Result, type Run, served, stopped, typed } from "../support/operations.ts";
 import { freePort } from "../support/ports.ts";
@@ -92,8 +91,8 @@ async function everything(t: Test, run: Run, dataDir: string): Promise<void> {
 
 t.test("every operation works while the server runs", async (t) => {
   const server = await startTestServer(t);
-  realmOf(server).dispatcher.send(commands.throwing());
-  await until(() => realmOf(server).environment.count("deadLetters") === 1);
+  server.realm.dispatcher.send(commands.throwing());
+  await until(() => server.realm.environment.count("deadLetters") === 1);
   await everything(t, served(server), server.dataDir);
   t.match(await served(server)("status"), { is_running: true, server: { pid: process.pid, address: server.url } });
 });
@@ -101,8 +100,8 @@ t.test("every operation works while the server runs", async (t) => {
 t.test("every operation works while the server is stopped", async (t) => {
   const dataDir = temporaryFolder(t);
   const server = await startTestServer(t, { dataDir });
-  realmOf(server).dispatcher.send(commands.throwing());
-  await until(() => realmOf(server).environment.count("deadLetters") === 1);
+  server.realm.dispatcher.send(commands.throwing());
+  await until(() => server.realm.environment.count("deadLetters") === 1);
   await server.stop();
   await everything(t, stopped(dataDir), dataDir);
   t.match(await stopped(dataDir)("status"), { is_running: false, server: null });
@@ -117,7 +116,7 @@ t.test("[M1, M9] an operation is answered, or refused, when its turn is on disk 
   const server = await startTestServer(t);
   const run = served(server);
   const ann = await server.person("ann");
-  const realm = realmOf(server);
+  const realm = server.realm;
   const openGate = holdGate(server);
   const ended: string[] = [];
   const note = (name: string) => () => void ended.push(name);

@@ -35,7 +35,6 @@ function linesOf(examples: Iterable<readonly [string, unknown]>): string {
 t.test("[D255] each operation has an example: a request that a server accepts, and its answer", async (t) => {
   const clock = new ManualClock(Date.UTC(2026, 5, 1, 12));
   const server = await startTestServer(t, { clock, environment: { SITE_URL: site, REALM_NAME: "Kitchen" } });
-  t.teardown(() => clock.release());
   const recorder = new Recorder(server.owner, site);
   await playAll(server, recorder);
   const ids = endpoints.map(({ operationId }) => operationId).toSorted();
@@ -91,7 +90,6 @@ t.test("[D255] the examples are valid by the schemas beside them", async (t) => 
 t.test("[D255] the examples of frames are what a session on a server's WebSocket has", async (t) => {
   const clock = new ManualClock(Date.UTC(2026, 5, 1, 12));
   const { owner } = await startTestServer(t, { clock, environment: { SITE_URL: site, REALM_NAME: "Kitchen" } });
-  t.teardown(() => clock.release());
   await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "kitchen" }] });
   const { body } = await owner.get("/get_stream_id", { stream: "kitchen" });
   const recorder = new Recorder(owner, site);

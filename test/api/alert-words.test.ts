@@ -1,16 +1,13 @@
 /** Alert words: GET, POST and DELETE /users/me/alert_words (public API: alert words). */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import type { Params } from "../support/client.ts";
-import { Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
+import { expects, type Params, refusal, success } from "../support/client.ts";
 import { restart } from "../support/restart.ts";
-import { writeMany } from "../support/rows.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { newUsers, oneOfEachKind } from "../support/server-with-users.ts";
 
 const server = await startTestServer(t);
-const member = await personOf(server, "member");
+const member = await server.user("member");
 const path = "/users/me/alert_words";
 const wanted = { event_types: ["alert_words", "message"] };
 const wordMax = limits.alert_word_code_points_max;
@@ -23,8 +20,8 @@ function words(...list: readonly string[]) {
 
 t.test("POST adds words, returns the list, sends an event to the owner", async (t) => {
   const person = await newUser();
-  const [own, other] = [await Follower.of(person, wanted), await Follower.of(member, wanted)];
-  t.strictSame(outcome(await person.get(path)), words());
+  const [own, other] = [await person.follow(wanted), await member.follow(wanted)];
+  await expects(t, person.get(path), words());
   const steps: readonly (readonly [readonly string[], readonly string[]])[] = [
     [["soup"], ["soup"]],
     [
@@ -37,11 +34,11 @@ t.test("POST adds words, returns the list, sends an event to the owner", async (
     ],
   ];
   for (const [given, expected] of steps) {
-    t.strictSame(outcome(await person.post(path, { alert_words: given })), words(...expected));
-    t.strictSame(outcome(await person.get(path)), words(...expected));
+    await expects(t, person.post(path, { alert_words: given }), words(...expected));
+    await expects(t, person.get(path), words(...expected));
     t.strictSame((await person.register({ fetch_event_types: ["alert_words"] }))["alert_words"], expected);
   }
-  t.strictSame(outcome(await member.get(path)), words(), "other users do not see them");
+  await expects(t, member.get(path), words(), "other users do not see them");
   await own.settled();
   t.strictSame(
     own.ofType("alert_words"),
@@ -54,11 +51,11 @@ t.test("POST adds words, returns the list, sends an event to the owner", async (
 t.test("DELETE removes words whatever their case and ignores unknown ones", async (t) => {
   const person = await newUser();
   await person.post(path, { alert_words: ["one", "Two", "three", "Ärger"] });
-  const follower = await Follower.of(person, wanted);
-  t.strictSame(outcome(await person.delete(path, { alert_words: ["TWO", " one ", "four"] })), words("three", "Ärger"));
-  t.strictSame(outcome(await person.delete(path, { alert_words: ["ÄRGER"] })), words("three"));
-  t.strictSame(outcome(await person.delete(path, { alert_words: ["x".repeat(5000)] })), words("three"));
-  t.strictSame(outcome(await person.delete(path, { alert_words: ["three"] })), words());
+  const follower = await person.follow(wanted);
+  await expects(t, person.delete(path, { alert_words: ["TWO", " one ", "four"] }), words("three", "Ärger"));
+  await expects(t, person.delete(path, { alert_words: ["ÄRGER"] }), words("three"));
+  await expects(t, person.delete(path, { alert_words: ["x".repeat(5000)] }), words("three"));
+  await expects(t, person.delete(path, { alert_words: ["three"] }), words());
   await follower.settled();
   t.strictSame(
     follower.ofType("alert_words").map((event) => event.alert_words),
@@ -69,19 +66,19 @@ t.test("DELETE removes words whatever their case and ignores unknown ones", asyn
 t.test("existing, blank and unknown words change nothing and send no event", async (t) => {
   const person = await newUser();
   await person.post(path, { alert_words: ["Here"] });
-  const changes = await watchChanges(person);
+  const changes = await person.watchChanges();
   for (const given of [[], ["here", "HERE "], ["", "  "]]) {
-    t.strictSame(outcome(await person.post(path, { alert_words: given })), words("Here"), "the first spelling is kept");
+    await expects(t, person.post(path, { alert_words: given }), words("Here"), "the first spelling is kept");
   }
   for (const given of [[], ["there"], [""]]) {
-    t.strictSame(outcome(await person.delete(path, { alert_words: given })), words("Here"));
+    await expects(t, person.delete(path, { alert_words: given }), words("Here"));
   }
   t.strictSame(await changes(), []);
 });
 
 t.test("each kind of invalid input is rejected with its error message", async (t) => {
   const person = await newUser();
-  const changes = await watchChanges(person);
+  const changes = await person.watchChanges();
   const cases: readonly (readonly [Params, object])[] = [
     [{ alert_words: ["x".repeat(wordMax + 1)] }, refusal("alert_words[0] is too long (limit: 100 characters)")],
     [{ alert_words: ["a", "🙂".repeat(wordMax + 1)] }, refusal("alert_words[1] is too long (limit: 100 characters)")],
@@ -94,14 +91,14 @@ t.test("each kind of invalid input is rejected with its error message", async (t
     [{ alert_words: null }, refusal("alert_words is not a list")],
     [{}, refusal("Missing 'alert_words' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "alert_words" })],
   ];
-  for (const [params, expected] of cases) t.strictSame(outcome(await person.post(path, params)), expected);
+  for (const [params, expected] of cases) await expects(t, person.post(path, params), expected);
   for (const [params, expected] of cases.slice(5)) {
-    t.strictSame(outcome(await person.delete(path, params)), expected);
+    await expects(t, person.delete(path, params), expected);
   }
   t.strictSame(await changes(), []);
   const longest = "🙂".repeat(wordMax);
-  t.strictSame(outcome(await person.post(path, { alert_words: [longest] })), words(longest));
-  t.strictSame(outcome(await person.delete(path, { alert_words: [longest] })), words());
+  await expects(t, person.post(path, { alert_words: [longest] }), words(longest));
+  await expects(t, person.delete(path, { alert_words: [longest] }), words());
 });
 
 t.test("[S3] alert_words_per_user_max: one more is rejected, in one request and across requests", async (t) => {
@@ -109,14 +106,14 @@ t.test("[S3] alert_words_per_user_max: one more is rejected, in one request and 
   const countMax = limits.alert_words_per_user_max;
   const many = Array.from({ length: countMax + 1 }, (_, index) => `word${index}`);
   const tooLong = refusal(`alert_words is too long (limit: ${countMax} items)`);
-  t.strictSame(outcome(await person.post(path, { alert_words: many })), tooLong);
-  t.strictSame(outcome(await person.delete(path, { alert_words: many })), tooLong);
+  await expects(t, person.post(path, { alert_words: many }), tooLong);
+  await expects(t, person.delete(path, { alert_words: many }), tooLong);
   const known = many.slice(2).map((word) => [[person.userId, word], { word }] as const);
-  writeMany(server, "alertWords", known);
+  server.writeMany("alertWords", known);
   const tooMany = refusal("Too many alert words");
-  t.strictSame(outcome(await person.post(path, { alert_words: ["a", "b"] })), tooMany);
+  await expects(t, person.post(path, { alert_words: ["a", "b"] }), tooMany);
   t.equal((await person.post(path, { alert_words: ["a"] })).body.alert_words.length, countMax);
-  t.strictSame(outcome(await person.post(path, { alert_words: ["b"] })), tooMany);
+  await expects(t, person.post(path, { alert_words: ["b"] }), tooMany);
   t.equal(
     (await person.post(path, { alert_words: ["A", "word7"] })).status,
     200,
@@ -128,18 +125,18 @@ t.test("every user has their own list, guests and bots included", async (t) => {
   const everybody = await oneOfEachKind(server);
   for (const client of everybody) {
     const own = `word of ${client.userId}`;
-    t.strictSame(outcome(await client.post(path, { alert_words: [own] })), words(own));
+    await expects(t, client.post(path, { alert_words: [own] }), words(own));
   }
-  for (const client of everybody) t.strictSame(outcome(await client.get(path)), words(`word of ${client.userId}`));
+  for (const client of everybody) await expects(t, client.get(path), words(`word of ${client.userId}`));
   for (const client of everybody) {
-    t.strictSame(outcome(await client.delete(path, { alert_words: [`word of ${client.userId}`] })), words());
+    await expects(t, client.delete(path, { alert_words: [`word of ${client.userId}`] }), words());
   }
 });
 
 t.test("[M1] alert words survive a restart in their original spelling", async (t) => {
   const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
-  const person = await personOf(before, "person");
+  const person = await before.user("person");
   await person.post(path, { alert_words: ["Ünïcode 🙂", "plain"] });
   const after = await restart(t, before);
-  t.strictSame(outcome(await after.as(person).get(path)), words("plain", "Ünïcode 🙂"));
+  await expects(t, after.as(person).get(path), words("plain", "Ünïcode 🙂"));
 });

@@ -6,26 +6,16 @@ import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { fetchFile, linkTo, uploaded } from "../support/attachments.ts";
-import {
-  createChannel,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  success,
-  write,
-} from "../support/conversation.ts";
+import { outcome, refusal, success } from "../support/client.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { fetchPage } from "../support/pictures.ts";
 import { startTestServer } from "../support/server.ts";
 
 const clock = new ManualClock(Date.parse("2026-03-01T10:00:00Z"));
 const server = await startTestServer(t, { clock });
-t.teardown(() => clock.release());
 const { owner } = server;
-const [ada, bob, eve] = [await personOf(server, "ada"), await personOf(server, "bob"), await personOf(server, "eve")];
-const guest = await personOf(server, "guest", roles.guest);
+const [ada, bob, eve] = [await server.user("ada"), await server.user("bob"), await server.user("eve")];
+const guest = await server.user("guest", roles.guest);
 const nobody = owner.anonymous();
 const readers = { ada, bob, eve, guest, nobody } as const;
 const notThere = refusal("File not found", "NOT_FOUND", 404);
@@ -49,7 +39,7 @@ async function seenBy(t: Test, url: string, expected: readonly (keyof typeof rea
 }
 
 t.test("[D179] public channel: members may fetch the file, guests while subscribed, spectators never", async (t) => {
-  await createChannel(owner, "open", [ada]);
+  await owner.createChannel("open", [ada]);
   const { url } = await uploaded(ada, "public");
   await seenBy(t, url, ["ada"], "before");
   const id = await ada.say("open", "files", `see ${url} [f](${url})`);
@@ -63,11 +53,11 @@ t.test("[D179] public channel: members may fetch the file, guests while subscrib
 });
 
 t.test("[D179] private channel: access follows the message through moves and subscription changes", async (t) => {
-  const secret = await createChannel(owner, "secret", [owner, ada, bob], {
+  const secret = await owner.createChannel("secret", [owner, ada, bob], {
     invite_only: true,
     history_public_to_subscribers: true,
   });
-  const open = await createChannel(owner, "plaza", [owner, ada]);
+  const open = await owner.createChannel("plaza", [owner, ada]);
   const file = await uploaded(ada, "private");
   const id = await ada.say("secret", "files", linkTo(file));
   await seenBy(t, file.url, ["ada", "bob"], "in the private channel");
@@ -80,7 +70,7 @@ t.test("[D179] private channel: access follows the message through moves and sub
 });
 
 t.test("[D179] protected history: a user who subscribed after the message cannot fetch its file", async (t) => {
-  await createChannel(owner, "guarded", [owner, ada], { invite_only: true, history_public_to_subscribers: false });
+  await owner.createChannel("guarded", [owner, ada], { invite_only: true, history_public_to_subscribers: false });
   const file = await uploaded(ada, "old");
   await ada.say("guarded", "files", linkTo(file));
   await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "guarded" }], principals: [bob.userId] });
@@ -98,28 +88,28 @@ t.test("[D179] direct message: its participants can fetch the file, a guest amon
 });
 
 t.test("[D27] web-public channel: anonymous callers can fetch the file while spectator access is on", async (t) => {
-  setRealmSettings(server, { enable_spectator_access: true });
-  const id = await createChannel(owner, "window", [owner, ada]);
-  const channel = realmOf(server).view.channels.get(id);
+  server.setRealm({ enable_spectator_access: true });
+  const id = await owner.createChannel("window", [owner, ada]);
+  const channel = server.realm.view.channels.get(id);
   if (channel === undefined) throw new Error("no channel");
   const file = await uploaded(ada, "web");
   await ada.say("window", "files", linkTo(file));
   await seenBy(t, file.url, ["ada", "bob", "eve"], "public");
-  write(server, "channels", id, { ...channel, isWebPublic: true });
+  server.write("channels", id, { ...channel, isWebPublic: true });
   await seenBy(t, file.url, ["ada", "bob", "eve", "guest", "nobody"], "web-public");
-  setRealmSettings(server, { enable_spectator_access: false });
+  server.setRealm({ enable_spectator_access: false });
   await seenBy(t, file.url, ["ada", "bob", "eve", "guest"], "without spectators");
 });
 
 t.test("[S3] attachment_messages_per_pass_max: many unreadable messages do not hide the readable one", async (t) => {
-  await createChannel(owner, "crowded", [ada, bob], { invite_only: true });
+  await owner.createChannel("crowded", [ada, bob], { invite_only: true });
   const file = await uploaded(ada, "many");
   await ada.say("crowded", "files", linkTo(file));
   const { attachments } = (await ada.get("/attachments")).body;
   const { id } = attachments.at(-1);
   const hidden = limits.attachment_messages_per_pass_max + 1;
   // Links in messages that nobody can read are newer than the one that bob can read.
-  const { environment } = realmOf(server);
+  const { environment } = server.realm;
   environment.transaction(() => {
     for (let above = 0; above < hidden; above++) environment.put("attachmentMessages", [id, 1_000_000 + above], {});
   });

@@ -12,9 +12,8 @@ import type { PageRequest } from "../../src/edge/http/pages.ts";
 import { filePages } from "../../src/edge/pages/files.ts";
 import { TemporaryUrls } from "../../src/operations/media/temporary-urls.ts";
 import { attachmentsOf, linkTo, uploaded } from "../support/attachments.ts";
-import { personOf, realmOf } from "../support/conversation.ts";
 import { multipartType, picture } from "../support/pictures.ts";
-import { rowsFor, writeMany } from "../support/rows.ts";
+import { rowsFor } from "../support/rows.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
@@ -34,14 +33,12 @@ function fillAttachments(ownerId: number, count: number, first: number): Attachm
     },
     first,
   );
-  writeMany(server, "attachments", rows);
-  writeMany(
-    server,
+  server.writeMany("attachments", rows);
+  server.writeMany(
     "attachmentFiles",
     rows.map(([id, { file }]) => [file, { id }] as const),
   );
-  writeMany(
-    server,
+  server.writeMany(
     "userAttachments",
     rows.map(([id]) => [[ownerId, id], {}] as const),
   );
@@ -49,7 +46,7 @@ function fillAttachments(ownerId: number, count: number, first: number): Attachm
 }
 
 t.test("[S3] attachments_per_message_max: the first links of a message claim their files, others do not", async (t) => {
-  const ada = await personOf(server, "ada");
+  const ada = await server.user("ada");
   const max = limits.attachments_per_message_max;
   const files = fillAttachments(ada.userId, max + 1, 1000);
   const links = (count: number) =>
@@ -67,7 +64,7 @@ t.test("[S3] attachments_per_message_max: the first links of a message claim the
 });
 
 t.test("[S3] attachments_listed_max: the list holds the newest files", async (t) => {
-  const bob = await personOf(server, "bob");
+  const bob = await server.user("bob");
   const max = limits.attachments_listed_max;
   fillAttachments(bob.userId, max, 100_000);
   const ids = async () => {
@@ -92,7 +89,7 @@ t.test("[S3] attachments_per_command_max: one command processes that many files,
 
 t.test("[S3] downloads_concurrent_max: one more download is rejected with 503 until one has finished", async (t) => {
   const { url } = await uploaded(owner, "0123456789");
-  const realm = realmOf(server);
+  const realm = server.realm;
   const [route] = filePages(new TemporaryUrls(), 1);
   const viewer = () => realm.view.users.get(owner.userId) ?? null;
   const ask = async (more: Partial<PageRequest> = {}) => {

@@ -7,22 +7,20 @@ import { join } from "node:path";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { attachmentsOf, fetchFile, linkTo, sendFile, uploaded } from "../support/attachments.ts";
-import type { Client } from "../support/client.ts";
-import { createChannel, Follower, outcome, personOf, realmOf, refusal, success } from "../support/conversation.ts";
+import { type Client, expects, outcome, refusal, success } from "../support/client.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { picture } from "../support/pictures.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
 const clock = new ManualClock(Date.parse("2026-03-01T10:00:00.500Z"));
 const server = await startTestServer(t, { clock });
-t.teardown(() => clock.release());
 const { owner } = server;
-const general = await createChannel(owner, "papers", [owner]);
+const general = await owner.createChannel("papers", [owner]);
 const wholeSecond = Date.parse("2026-03-01T10:00:00Z");
 
 /** Files of attachments, temporary ones included. */
 async function filesOf({ dataDir }: TestServer): Promise<string[]> {
-  await realmOf(server).files.idle();
+  await server.realm.files.idle();
   try {
     return readdirSync(join(dataDir, "realms", "1", "files", "uploads"));
   } catch {
@@ -31,7 +29,7 @@ async function filesOf({ dataDir }: TestServer): Promise<string[]> {
 }
 
 t.test("the answer has the file name and a URL that cannot be guessed", async (t) => {
-  const person = await personOf(server, "uploader");
+  const person = await server.user("uploader");
   const answer = await sendFile(person, "hello", '"zulip.txt"');
   t.equal(answer.status, 200);
   const { url, uri, filename } = answer.body;
@@ -57,7 +55,7 @@ t.test("the answer has the file name and a URL that cannot be guessed", async (t
 });
 
 t.test("users see their own files, and the space used by the whole organization", async (t) => {
-  const [ada, bob] = [await personOf(server, "ada"), await personOf(server, "bob")];
+  const [ada, bob] = [await server.user("ada"), await server.user("bob")];
   const before = (await ada.get("/attachments")).body.upload_space_used;
   await uploaded(ada, "1234567");
   t.strictSame((await bob.get("/attachments")).body, {
@@ -67,15 +65,15 @@ t.test("users see their own files, and the space used by the whole organization"
 });
 
 t.test("a request must hold exactly one file", async (t) => {
-  t.strictSame(outcome(await owner.post("/user_uploads")), refusal("You must specify a file to upload"));
+  await expects(t, owner.post("/user_uploads"), "You must specify a file to upload");
 });
 
 t.test("[D180] a file is listed with the messages that link to it; edits attach and detach it", async (t) => {
-  const ada = await personOf(server, "claimer");
-  const bob = await personOf(server, "reader");
+  const ada = await server.user("claimer");
+  const bob = await server.user("reader");
   await ada.post("/users/me/subscriptions", { subscriptions: [{ name: "papers" }] });
   const file = await uploaded(ada, "text");
-  const follower = await Follower.of(ada, { event_types: ["attachment", "message"] });
+  const follower = await ada.follow({ event_types: ["attachment", "message"] });
   const space = (await ada.get("/attachments")).body.upload_space_used;
   t.equal((await fetchFile(bob, file.url)).status, 404, "before that only the owner can fetch it");
   const id = await ada.say("papers", "files", `see ${linkTo(file)}`);
@@ -99,7 +97,7 @@ t.test("[D180] a file is listed with the messages that link to it; edits attach 
   t.strictSame(outcome(last), success({ detached_uploads: [{ ...listed, messages: [] }] }));
   t.strictSame((await attachmentsOf(ada))[0].messages, []);
   t.equal((await fetchFile(bob, file.url)).status, 404, "only the owner can fetch it again");
-  t.strictSame(outcome(await ada.patch(`/messages/${other}`, { content: linkTo(file), topic: "moved" })), {
+  await expects(t, ada.patch(`/messages/${other}`, { content: linkTo(file), topic: "moved" }), {
     ...success({ detached_uploads: [] }),
   });
   t.equal((await fetchFile(bob, file.url)).status, 200, "one request that changes content and topic attaches the file");
@@ -110,7 +108,7 @@ t.test("[D180] a file is listed with the messages that link to it; edits attach 
 });
 
 t.test("[S1] a link claims a file only if its author may see it; an invented URL claims nothing", async (t) => {
-  const [ada, eve] = [await personOf(server, "secretive"), await personOf(server, "eve")];
+  const [ada, eve] = [await server.user("secretive"), await server.user("eve")];
   await eve.post("/users/me/subscriptions", { subscriptions: [{ name: "papers" }] });
   const file = await uploaded(ada, "secret");
   await eve.say("papers", "files", linkTo(file));
@@ -129,22 +127,18 @@ t.test("[S1] a link claims a file only if its author may see it; an invented URL
 });
 
 t.test("only the owner may delete a file; links to it stay as text", async (t) => {
-  const ada = await personOf(server, "remover");
+  const ada = await server.user("remover");
   await ada.post("/users/me/subscriptions", { subscriptions: [{ name: "papers" }] });
   const file = await uploaded(ada, "bytes");
   const id = await ada.say("papers", "files", linkTo(file));
   const [{ id: attachmentId }] = await attachmentsOf(ada);
   const space = (await ada.get("/attachments")).body.upload_space_used;
   const invalid = refusal("Invalid attachment");
-  t.strictSame(
-    outcome(await owner.delete(`/attachments/${attachmentId}`)),
-    invalid,
-    "not even an owner of the organization",
-  );
-  t.strictSame(outcome(await ada.delete("/attachments/999999")), invalid);
+  await expects(t, owner.delete(`/attachments/${attachmentId}`), invalid, "not even an owner of the organization");
+  await expects(t, ada.delete("/attachments/999999"), invalid);
   const before = (await filesOf(server)).length;
-  const follower = await Follower.of(ada, { event_types: ["attachment", "message"] });
-  t.strictSame(outcome(await ada.delete(`/attachments/${attachmentId}`)), success());
+  const follower = await ada.follow({ event_types: ["attachment", "message"] });
+  await expects(t, ada.delete(`/attachments/${attachmentId}`), success());
   t.strictSame(await attachmentsOf(ada), []);
   t.equal((await filesOf(server)).length, before - 1);
   t.equal((await fetchFile(ada, file.url)).status, 404);
@@ -154,12 +148,12 @@ t.test("only the owner may delete a file; links to it stay as text", async (t) =
   t.strictSame(follower.ofType("attachment"), [
     { type: "attachment", op: "remove", attachment: { id: attachmentId }, upload_space_used: space - 5 },
   ]);
-  t.strictSame(outcome(await ada.delete(`/attachments/${attachmentId}`)), invalid, "once");
-  t.equal(realmOf(server).view.keys("messageAttachments", { start: [id], end: [id + 1], limit: 1 }).length, 0);
+  await expects(t, ada.delete(`/attachments/${attachmentId}`), invalid, "once");
+  t.equal(server.realm.view.keys("messageAttachments", { start: [id], end: [id + 1], limit: 1 }).length, 0);
 });
 
 t.test("[S3] attachment_messages_listed_max: the newest messages that link to a file are listed", async (t) => {
-  const [ada, bob] = [await personOf(server, "popular"), await personOf(server, "unpopular")];
+  const [ada, bob] = [await server.user("popular"), await server.user("unpopular")];
   await ada.post("/users/me/subscriptions", { subscriptions: [{ name: "papers" }] });
   const [file, hidden] = [await uploaded(ada, "popular"), await uploaded(ada, "hidden")];
   const countMax = limits.attachment_messages_listed_max;
@@ -187,14 +181,14 @@ t.test("[S3] attachment_messages_listed_max: the newest messages that link to a 
 });
 
 t.test("[D180] deleting a message or a topic detaches its files and sends an event to the owner", async (t) => {
-  const ada = await personOf(server, "deleter");
+  const ada = await server.user("deleter");
   await ada.post("/users/me/subscriptions", { subscriptions: [{ name: "papers" }] });
   const file = await uploaded(ada, "text");
   const id = await ada.say("papers", "one", linkTo(file));
   await ada.say("papers", "doomed", linkTo(file));
   t.equal((await owner.delete(`/messages/${id}`)).status, 200);
   t.equal((await attachmentsOf(ada))[0].messages.length, 1);
-  const follower = await Follower.of(ada, { event_types: ["attachment", "message"] });
+  const follower = await ada.follow({ event_types: ["attachment", "message"] });
   t.equal((await owner.post(`/streams/${general}/delete_topic`, { topic_name: "doomed" })).status, 200);
   t.strictSame((await attachmentsOf(ada))[0].messages, []);
   await follower.settled();
@@ -220,16 +214,16 @@ t.test("[behaviour 5.8] an image is shown below the message as a thumbnail; othe
 });
 
 t.test("[D25, D184] the same key and file upload one file; another name is another request", async (t) => {
-  const ada = await personOf(server, "repeater");
+  const ada = await server.user("repeater");
   const headers = { "Idempotency-Key": "upload-once" };
   const first = await sendFile(ada, "once", '"a.txt"', headers);
   const before = await filesOf(server);
-  t.strictSame(outcome(await sendFile(ada, "once", '"a.txt"', headers)), outcome(first));
+  await expects(t, sendFile(ada, "once", '"a.txt"', headers), outcome(first));
   t.strictSame(await filesOf(server), before);
   t.equal((await attachmentsOf(ada)).length, 1);
   const reused = refusal("This Idempotency-Key was used for a request with other parameters");
-  t.strictSame(outcome(await sendFile(ada, "other", '"a.txt"', headers)), reused);
-  t.strictSame(outcome(await sendFile(ada, "once", '"b.txt"', headers)), reused);
+  await expects(t, sendFile(ada, "other", '"a.txt"', headers), reused);
+  await expects(t, sendFile(ada, "once", '"b.txt"', headers), reused);
   t.strictSame(await filesOf(server), before);
 });
 
@@ -239,7 +233,7 @@ async function gone(client: Client, url: string): Promise<void> {
 }
 
 t.test("[M8, D183] upload_kept_unclaimed_ms: a file without links goes after five weeks, not earlier", async (t) => {
-  const ada = await personOf(server, "forgetful");
+  const ada = await server.user("forgetful");
   await ada.post("/users/me/subscriptions", { subscriptions: [{ name: "papers" }] });
   const linked = await uploaded(ada, "linked");
   await ada.say("papers", "kept", linkTo(linked));
@@ -266,7 +260,7 @@ t.test("[M8, D183] upload_kept_unclaimed_ms: a file without links goes after fiv
 });
 
 t.test("[M8, D183] a file that is linked in time is kept, and its timer does nothing", async (t) => {
-  const ada = await personOf(server, "timely");
+  const ada = await server.user("timely");
   await ada.post("/users/me/subscriptions", { subscriptions: [{ name: "papers" }] });
   const file = await uploaded(ada, "timely");
   const id = await ada.say("papers", "kept", linkTo(file));
@@ -280,7 +274,7 @@ t.test("[M8, D183] a file that is linked in time is kept, and its timer does not
 });
 
 t.test("[D183] a file in a scheduled message is kept until the message is sent", async (t) => {
-  const ada = await personOf(server, "planner");
+  const ada = await server.user("planner");
   await ada.post("/users/me/subscriptions", { subscriptions: [{ name: "papers" }] });
   const file = await uploaded(ada, "planned", '"später.txt"');
   const due = Math.floor((clock.now() + 2 * limits.upload_kept_unclaimed_ms) / 1000) + 1;
@@ -289,7 +283,7 @@ t.test("[D183] a file in a scheduled message is kept until the message is sent",
   const { scheduled_message_id: id } = (await ada.post("/scheduled_messages", params)).body;
   for (let time = 0; time < 2; time++) {
     clock.jump(limits.upload_kept_unclaimed_ms);
-    await realmOf(server).dispatcher.idle();
+    await server.realm.dispatcher.idle();
     t.equal((await fetchFile(ada, file.url)).status, 200, "only the scheduled message links to it");
   }
   await ada.delete(`/scheduled_messages/${id}`);

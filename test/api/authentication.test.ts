@@ -10,9 +10,7 @@ import { command } from "../../actors/protocol/commands.ts";
 import type { Endpoint } from "../../schemas/endpoint.ts";
 import { endpoints } from "../../schemas/index.ts";
 import { limits } from "../../schemas/limits.ts";
-import { Client } from "../support/client.ts";
-import { outcome, personOf, realmOf, refusal, setRealmSettings, success } from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
+import { Client, expects, outcome, refusal, success } from "../support/client.ts";
 import { startProgram } from "../support/process.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
@@ -49,14 +47,14 @@ function emailOf(client: Client): string {
 
 /** A user whose account is deactivated; the server still stores their keys. */
 async function former(t: Test, name: string): Promise<Client> {
-  const person = await personOf(server, name);
+  const person = await server.user(name);
   t.equal((await owner.delete(`/users/${person.userId}`)).status, 200);
   return person;
 }
 
 t.test("[D2] every operation that needs a caller answers 401 with the exact code and changes nothing", async (t) => {
   const gone = await former(t, "gone");
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   const cases: readonly (readonly [string, Record<string, string>, object])[] = [
     ["no credentials", {}, notLoggedIn],
     ["malformed ones", basic("no colon"), malformed],
@@ -108,8 +106,8 @@ t.test("[S3] header_value_bytes_max: an Authorization header of it is read, a lo
 });
 
 t.test("[spec 5] a key is accepted only with the email of its own account", async (t) => {
-  const ann = await personOf(server, "ann");
-  const ben = await personOf(server, "ben");
+  const ann = await server.user("ann");
+  const ben = await server.user("ben");
   const me = (email: string, key: string) => anonymous.get("/users/me", {}, basic(`${email}:${key}`));
   t.equal((await me(emailOf(ann), keyOf(ann))).body.user_id, ann.userId);
   t.equal((await me(emailOf(ann).toUpperCase(), keyOf(ann))).body.user_id, ann.userId, "addresses ignore case");
@@ -127,7 +125,7 @@ t.test("[spec 5] a key is accepted only with the email of its own account", asyn
     ["nobody@example.com", keyOf(ann)],
     [emailOf(ann), createHash("sha256").update(keyOf(ann)).digest("hex")],
   ] as const) {
-    t.strictSame(outcome(await me(email, key)), invalidKey, `${email}:${key}`);
+    await expects(t, me(email, key), invalidKey, `${email}:${key}`);
   }
   const lowerCase = { Authorization: ann.authorization.replace("Basic", "bAsIc") };
   t.equal((await anonymous.get("/users/me", {}, lowerCase)).status, 200, "the name of the scheme is case-insensitive");
@@ -137,8 +135,8 @@ t.test("[D2] where credentials are optional, wrong credentials are rejected", as
   const gone = await former(t, "left");
   const wrong = basic(`${emailOf(owner)}:${"x".repeat(32)}`);
   const check = async (what: string) => {
-    t.strictSame(outcome(await anonymous.get("/users", {}, wrong)), invalidKey, what);
-    t.strictSame(outcome(await anonymous.get("/users", {}, basic("?"))), malformed, what);
+    await expects(t, anonymous.get("/users", {}, wrong), invalidKey, what);
+    await expects(t, anonymous.get("/users", {}, basic("?")), malformed, what);
     const left = await anonymous.get("/users", {}, { Authorization: gone.authorization });
     t.strictSame(outcome(left), deactivated, what);
   };
@@ -146,10 +144,10 @@ t.test("[D2] where credentials are optional, wrong credentials are rejected", as
   t.strictSame(outcome(none), notLoggedIn);
   t.match(none.headers.get("WWW-Authenticate"), /^Basic\b/, "[D2] WWW-Authenticate: Basic");
   await check("without spectators");
-  setRealmSettings(server, { enable_spectator_access: true });
+  server.setRealm({ enable_spectator_access: true });
   t.equal((await anonymous.get("/users")).status, 200);
   await check("a typo does not make a user a spectator");
-  setRealmSettings(server, { enable_spectator_access: false });
+  server.setRealm({ enable_spectator_access: false });
 });
 
 t.test("[D2] GET /server_settings ignores credentials", async (t) => {
@@ -184,7 +182,7 @@ t.test("[behaviour 11] the password of the owner is the value of OWNER_PASSWORD"
 
 t.test("[behaviour 11] a wrong password, an unknown email and no password get the same answer", async (t) => {
   await server.person("Dora");
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   for (const [username, password] of [
     ["dora@example.com", "correct horse batterY"],
     ["dora@example.com", "correct horse battery "],
@@ -204,16 +202,16 @@ t.test("[behaviour 11] a deactivated user gets no key, and the reason only with 
   const person = await server.person("Edgar");
   await owner.delete(`/users/${person.userId}`);
   const fetchKey = (password: string) => anonymous.post("/fetch_api_key", { username: "edgar@example.com", password });
-  t.strictSame(outcome(await fetchKey("correct horse battery")), deactivated);
-  t.strictSame(outcome(await fetchKey("a guess")), wrongPassword);
-  t.strictSame(outcome(await person.get("/users/me")), deactivated, "the old key is found, but not accepted");
+  await expects(t, fetchKey("correct horse battery"), deactivated);
+  await expects(t, fetchKey("a guess"), wrongPassword);
+  await expects(t, person.get("/users/me"), deactivated, "the old key is found, but not accepted");
 });
 
 t.test("[spec 4] POST /fetch_api_key needs both parameters, within their bounds", async (t) => {
   const missing = (name: string) =>
     refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
-  t.strictSame(outcome(await anonymous.post("/fetch_api_key", { password: "x" })), missing("username"));
-  t.strictSame(outcome(await anonymous.post("/fetch_api_key", { username: "x" })), missing("password"));
+  await expects(t, anonymous.post("/fetch_api_key", { password: "x" }), missing("username"));
+  await expects(t, anonymous.post("/fetch_api_key", { username: "x" }), missing("password"));
   const ask = async (username: number, password: number) =>
     outcome(await anonymous.post("/fetch_api_key", { username: "u".repeat(username), password: "p".repeat(password) }));
   const { email_code_points_max: emailMax, password_bytes_max: passwordMax } = limits;
@@ -223,8 +221,8 @@ t.test("[spec 4] POST /fetch_api_key needs both parameters, within their bounds"
 });
 
 t.test("[S3] api_keys_per_user_max: one more login revokes the oldest key and no other", async (t) => {
-  const person = await personOf(server, "keyring");
-  const { dispatcher } = realmOf(server);
+  const person = await server.user("keyring");
+  const { dispatcher } = server.realm;
   const hash = (key: string) => createHash("sha256").update(key).digest("hex");
   const add = (key: string) =>
     dispatcher.ask(
@@ -269,7 +267,7 @@ t.test("[S2] the data directory contains hashes of keys and passwords, but no ke
 });
 
 t.test("[S2] neither events nor error messages contain a secret", async (t) => {
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   const password = "whispered in the dark";
   const made = await owner.post("/users", { email: "wim@example.com", password, full_name: "Wim" });
   t.equal(made.status, 200);

@@ -7,18 +7,7 @@ import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { startChannelServer } from "../support/channels.ts";
-import type { Client, Params } from "../support/client.ts";
-import {
-  addUsers,
-  botOf,
-  createChannel,
-  Follower,
-  outcome,
-  personOf,
-  setUserSettings,
-  success,
-} from "../support/conversation.ts";
-import { writeMany } from "../support/rows.ts";
+import { type Client, expects, outcome, type Params, success } from "../support/client.ts";
 
 const { server, owner, group } = await startChannelServer(t);
 const [none, muted, unmuted, followed] = [0, 1, 2, 3] as const;
@@ -27,7 +16,7 @@ const never = {
   automatically_unmute_topics_in_muted_streams_policy: 4,
   automatically_follow_topics_where_mentioned: false,
 };
-const talk = await createChannel(owner, "talk", [owner]);
+const talk = await owner.createChannel("talk", [owner]);
 
 let made = 0;
 /**
@@ -36,8 +25,8 @@ let made = 0;
  */
 async function newUser(settings: Params, { isChannelMuted = false, channelId = talk } = {}): Promise<Client> {
   made++;
-  const person = await personOf(server, `person${made}x`);
-  setUserSettings(server, person.userId, { ...never, ...settings });
+  const person = await server.user(`person${made}x`);
+  server.setUser(person.userId, { ...never, ...settings });
   const subscriptions = [{ name: channelId === talk ? "talk" : "sealed" }];
   const principals = [person.userId];
   await owner.post("/users/me/subscriptions", { subscriptions, principals });
@@ -133,8 +122,8 @@ t.test("an action never lowers the visibility of a topic", async (t) => {
 t.test("[behaviour 5.1] the sender alone receives the new policy before the message, and it is stored", async (t) => {
   const person = await newUser({ automatically_follow_topics_policy: 3 });
   const types = ["message", "user_topic", "muted_topics"];
-  const own = await Follower.of(person, { event_types: types });
-  const others = await Follower.of(owner, { event_types: types });
+  const own = await person.follow({ event_types: types });
+  const others = await owner.follow({ event_types: types });
   await set(person, "Order", muted);
   await send(person, "order");
   await own.settled();
@@ -157,12 +146,12 @@ t.test("[D25] a repeated request gets the first answer, policy included", async 
   const key = { "Idempotency-Key": "same" };
   const first = await person.post("/messages", params, key);
   t.equal(first.body.automatic_new_visibility_policy, followed);
-  t.strictSame(outcome(await person.post("/messages", params, key)), outcome(first));
+  await expects(t, person.post("/messages", params, key), outcome(first));
 });
 
 t.test("[spec 2.3] a user mentioned by name follows the topic if they set that and have not muted it", async (t) => {
   const wants = { automatically_follow_topics_where_mentioned: true };
-  const bot = await botOf(server, "helper", owner);
+  const bot = await server.bot("helper", owner);
   const people = {
     plain: await newUser(wants),
     unwilling: await newUser({}),
@@ -174,7 +163,7 @@ t.test("[spec 2.3] a user mentioned by name follows the topic if they set that a
   await set(people.unmuter, "call", unmuted);
   const by = ({ userId }: Client) => `**|${userId}**`;
   const calls = [people.plain, people.unwilling, people.muter, people.unmuter, bot].map((one) => `@${by(one)}`);
-  const follower = await Follower.of(people.plain, { event_types: ["message", "user_topic"] });
+  const follower = await people.plain.follow({ event_types: ["message", "user_topic"] });
   const sent = await send(owner, "call", `${calls.join(" ")} @_${by(people.silent)}`);
   t.equal(sent.body.automatic_new_visibility_policy, followed, "the owner has started the topic");
   const seen = await Promise.all(Object.values(people).map((one) => policyOf(one, "call")));
@@ -201,7 +190,7 @@ t.test("mentions of groups and wildcards make nobody follow", async (t) => {
 
 t.test("[S3] mention_follows_per_message_max: if one more user is mentioned, nobody follows", async (t) => {
   const max = limits.mention_follows_per_message_max;
-  const ids = await addUsers(server, "called", max);
+  const ids = await server.users("called", max);
   const one = await newUser({ automatically_follow_topics_where_mentioned: true });
   const call = (list: readonly number[]) => list.map((id) => `@**|${id}**`).join(" ");
   await send(owner, "one more", call([...ids, one.userId]));
@@ -215,8 +204,7 @@ t.test("[S3] user_topics_per_user_max: at the limit no topic is followed, the me
   const person = await newUser({ automatically_follow_topics_policy: 1, ...mentions });
   const row = { topic: "x", visibilityPolicy: followed, changedAt: 0 } as const;
   const full = Array.from({ length: limits.user_topics_per_user_max - 1 }, (_, index) => `t${index}`);
-  writeMany(
-    server,
+  server.writeMany(
     "userTopics",
     full.map((topic) => [[person.userId, talk, topic], { ...row, topic }] as const),
   );
@@ -237,7 +225,7 @@ t.test("[S3] user_topics_per_user_max: at the limit no topic is followed, the me
 });
 
 t.test("[S1] a user who cannot read the channel follows no topic when mentioned there", async (t) => {
-  const sealed = await createChannel(owner, "sealed", [owner], { invite_only: true });
+  const sealed = await owner.createChannel("sealed", [owner], { invite_only: true });
   const outside = await newUser({ automatically_follow_topics_where_mentioned: true });
   const inside = await newUser({ automatically_follow_topics_where_mentioned: true }, { channelId: sealed });
   await send(owner, "secret", `@**|${outside.userId}** @**|${inside.userId}**`, sealed);
@@ -246,13 +234,13 @@ t.test("[S1] a user who cannot read the channel follows no topic when mentioned 
 
 t.test("[S1] in protected history, a user who can see none of a topic's messages counts as starting it", async (t) => {
   const options = { invite_only: true, history_public_to_subscribers: false };
-  const id = await createChannel(owner, "protected", [owner], {
+  const id = await owner.createChannel("protected", [owner], {
     ...options,
     can_send_message_group: group("everyone"),
   });
   await owner.say(id, "older", "before");
-  const late = await personOf(server, "late", roles.member);
-  setUserSettings(server, late.userId, { ...never, automatically_follow_topics_policy: 3 });
+  const late = await server.user("late", roles.member);
+  server.setUser(late.userId, { ...never, automatically_follow_topics_policy: 3 });
   await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "protected" }], principals: [late.userId] });
   t.equal((await send(late, "older", "mine", id)).body.automatic_new_visibility_policy, followed);
   await owner.say(id, "newer", "seen");

@@ -2,18 +2,17 @@
 import sharp from "sharp";
 import t from "tap";
 import type { Client } from "../support/client.ts";
-import { personOf, setRealmSettings, setUserSettings } from "../support/conversation.ts";
 import { fetchPage, gravatar, lookAt, picture, upload } from "../support/pictures.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
 const { owner, url } = server;
-const member = await personOf(server, "member");
+const member = await server.user("member");
 const path = "/users/me/avatar";
 const png = await picture("png", 120, 80);
 
 t.test("GET /avatar/{user} redirects to the picture in both sizes, by id and by email", async (t) => {
-  const person = await personOf(server, "somebody");
+  const person = await server.user("somebody");
   const email = person.account?.email ?? "";
   const ask = (viewer: Client | null, who: string | number) =>
     fetchPage(url, `/avatar/${who}`, viewer === null ? {} : { Authorization: viewer.authorization });
@@ -24,10 +23,10 @@ t.test("GET /avatar/{user} redirects to the picture in both sizes, by id and by 
   };
   t.equal(await locationOf(member, person.userId), gravatar(email, 1));
   t.equal(await locationOf(member, `${person.userId}/medium`), gravatar(email, 1, "&s=500"));
-  setUserSettings(server, person.userId, { email_address_visibility: 4 });
+  server.setUser(person.userId, { email_address_visibility: 4 });
   const dummy = `user${person.userId}@colloquy.invalid`;
   t.equal(await locationOf(member, person.userId), gravatar(dummy, 1), "the hash of a hidden email is not revealed");
-  setUserSettings(server, person.userId, { email_address_visibility: 1 });
+  server.setUser(person.userId, { email_address_visibility: 1 });
   const uploaded = (await upload(person, path, png)).body.avatar_url;
   for (const who of [person.userId, email, email.toUpperCase(), encodeURIComponent(email)]) {
     t.equal(await locationOf(member, who), uploaded);
@@ -39,16 +38,16 @@ t.test("GET /avatar/{user} redirects to the picture in both sizes, by id and by 
     t.equal(await locationOf(outsider, person.userId), gravatar(`user${person.userId}@`, 1));
     t.equal(await locationOf(outsider, 999_999), gravatar("user999999@", 1), "as for a user who does not exist");
   }
-  setUserSettings(server, person.userId, { email_address_visibility: 4 });
+  server.setUser(person.userId, { email_address_visibility: 4 });
   t.equal(await locationOf(member, email), gravatar(email, 1), "a hidden email finds no user");
   t.equal(await locationOf(person, email), uploaded, "but to oneself");
-  setRealmSettings(server, { enable_spectator_access: true });
+  server.setRealm({ enable_spectator_access: true });
   t.equal(
     await locationOf(null, person.userId),
     uploaded,
     "[D27] a spectator is redirected to the pictures that GET /users shows",
   );
-  setRealmSettings(server, { enable_spectator_access: false });
+  server.setRealm({ enable_spectator_access: false });
   for (const bad of ["", "x", "medium", "%0d%0aX-Evil:%201", "a@b@c", "1/2"]) {
     t.equal((await ask(member, bad)).status, 404, bad);
   }
@@ -71,8 +70,8 @@ t.test("[behaviour 1.8] /register publishes the limit", async (t) => {
 });
 
 t.test("[D27] the user list of a spectator has uploaded pictures and no hashes of emails", async (t) => {
-  const person = await personOf(server, "listed");
-  setRealmSettings(server, { enable_spectator_access: true });
+  const person = await server.user("listed");
+  server.setRealm({ enable_spectator_access: true });
   const shownTo = async (viewer: Client, clientGravatar: boolean) => {
     const { body } = await viewer.get("/users", { client_gravatar: clientGravatar });
     return body.members.find((user: { user_id: number }) => user.user_id === person.userId).avatar_url;
@@ -81,5 +80,5 @@ t.test("[D27] the user list of a spectator has uploaded pictures and no hashes o
   t.notMatch(await shownTo(anonymous, false), gravatar(person.account?.email ?? "", 1));
   const uploaded = (await upload(person, path, png)).body.avatar_url;
   t.equal(await shownTo(anonymous, true), uploaded);
-  setRealmSettings(server, { enable_spectator_access: false });
+  server.setRealm({ enable_spectator_access: false });
 });

@@ -6,26 +6,14 @@ import sharp from "sharp";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client } from "../support/client.ts";
-import {
-  botOf,
-  type Event,
-  Follower,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setUserSettings,
-  success,
-} from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
+import { type Client, type Event, expects, outcome, refusal, success } from "../support/client.ts";
 import { animation, fetchPage, gravatar, longGif, lookAt, picture, pngThatSays, upload } from "../support/pictures.ts";
 import { startTestServer } from "../support/server.ts";
 import { newUsers } from "../support/server-with-users.ts";
 
 const server = await startTestServer(t);
 const { owner, url } = server;
-const member = await personOf(server, "member");
+const member = await server.user("member");
 const path = "/users/me/avatar";
 const png = await picture("png", 120, 80);
 const undecodable = refusal("Could not decode image; did you upload an image file?");
@@ -88,17 +76,17 @@ t.test("[spec 2.6, 2.9] avatar_url is null only without an uploaded picture, wha
   t.equal((await seenBy(owner, person.userId, false)).avatar_url, gravatar(email, 1));
   t.equal(await inMessage(true), null);
   t.equal(await inMessage(false), gravatar(email, 1));
-  setUserSettings(server, person.userId, { email_address_visibility: 4 });
+  server.setUser(person.userId, { email_address_visibility: 4 });
   const hidden = gravatar(`user${person.userId}@colloquy.invalid`, 1);
   for (const isComputedByClient of [true, false]) {
     t.equal((await seenBy(owner, person.userId, isComputedByClient)).avatar_url, hidden, "[S1] not even as a hash");
     t.equal(await inMessage(isComputedByClient), hidden);
   }
-  setUserSettings(server, person.userId, { email_address_visibility: 1 });
+  server.setUser(person.userId, { email_address_visibility: 1 });
 
   const { avatar_url: uploaded } = (await upload(person, path, png)).body;
   for (const visibility of [1, 4]) {
-    setUserSettings(server, person.userId, { email_address_visibility: visibility });
+    server.setUser(person.userId, { email_address_visibility: visibility });
     for (const clientGravatar of [true, false]) {
       const user = await seenBy(owner, person.userId, clientGravatar);
       t.match(user, { avatar_url: uploaded, avatar_version: 2 });
@@ -110,12 +98,12 @@ t.test("[spec 2.6, 2.9] avatar_url is null only without an uploaded picture, wha
 
 t.test("[behaviour 4.4] every queue receives one event in its form, as a later /register has it", async (t) => {
   const person = await somebody();
-  const outsider = await personOf(server, "told-guest", roles.guest);
+  const outsider = await server.user("told-guest", roles.guest);
   const types = { event_types: ["realm_user", "message"], fetch_event_types: ["realm_user"] };
-  const plain = await Follower.of(member, { ...types, client_gravatar: false });
-  const saving = await Follower.of(member, { ...types, client_gravatar: true });
-  const own = await Follower.of(person, types);
-  const guest = await Follower.of(outsider, types);
+  const plain = await member.follow({ ...types, client_gravatar: false });
+  const saving = await member.follow({ ...types, client_gravatar: true });
+  const own = await person.follow(types);
+  const guest = await outsider.follow(types);
   const uploaded = (await upload(person, path, png)).body.avatar_url;
   const expected = {
     type: "realm_user",
@@ -161,16 +149,16 @@ t.test("[D188, D189] a replaced or removed picture is no longer served; removing
   const person = await somebody();
   const first = (await upload(person, path, png)).body.avatar_url;
   const second = (await upload(person, path, png)).body.avatar_url;
-  await realmOf(server).files.idle();
+  await server.realm.files.idle();
   t.not(first, second, "every upload gets a name of its own");
   t.equal((await pageOf(first)).status, 404);
   t.equal((await pageOf(first.replace(".png", "-medium.png"))).status, 404);
   t.equal((await pageOf(second)).status, 200);
   t.equal((await person.delete(path)).status, 200);
-  await realmOf(server).files.idle();
+  await server.realm.files.idle();
   t.equal((await pageOf(second)).status, 404);
-  const changes = await watchChanges(owner);
-  t.strictSame(outcome(await person.delete(path)), success({ avatar_url: gravatar(emailOf(person), 4) }));
+  const changes = await owner.watchChanges();
+  await expects(t, person.delete(path), success({ avatar_url: gravatar(emailOf(person), 4) }));
   t.strictSame(await changes(), []);
 });
 
@@ -179,7 +167,7 @@ t.test("[D188] concurrent uploads of one user leave one picture and no other fil
   const answers = await Promise.all(
     Array.from({ length: limits.uploads_per_user_max }, () => upload(person, path, png)),
   );
-  await realmOf(server).files.idle();
+  await server.realm.files.idle();
   const addresses = answers.map(({ body }) => body.avatar_url);
   const statuses = await Promise.all(addresses.map(async (address) => (await pageOf(address)).status));
   t.strictSame(statuses.sort(), [200, 404, 404]);
@@ -272,9 +260,9 @@ async function hostile(): Promise<Readonly<Record<string, readonly [Buffer | str
 
 t.test("[D187] no picture, a truncated one or one of a false size is rejected and changes nothing", async (t) => {
   const person = await somebody();
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   for (const [what, [bytes, expected]] of Object.entries(await hostile())) {
-    t.strictSame(outcome(await upload(person, path, bytes)), expected, what);
+    await expects(t, upload(person, path, bytes), expected, what);
   }
   t.strictSame(await changes(), []);
   t.equal((await seenBy(owner, person.userId, true)).avatar_url, null);
@@ -339,7 +327,7 @@ t.test("[D188] only generated names lead to files: all else is 404, and no path 
 });
 
 t.test("bots have pictures, too; a deactivated user cannot change theirs", async (t) => {
-  const bot = await botOf(server, "painter", owner);
+  const bot = await server.bot("painter", owner);
   t.equal((await upload(bot, path, png)).status, 200);
   const former = await somebody();
   const { avatar_url: kept } = (await upload(former, path, png)).body;

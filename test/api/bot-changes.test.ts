@@ -6,9 +6,7 @@ import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { makeBot } from "../support/bots.ts";
-import { Client, type Params } from "../support/client.ts";
-import { addUsers, createChannel, outcome, personOf, realmOf, refusal, success } from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
+import { Client, expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
 import { Socket } from "../support/socket.ts";
@@ -134,7 +132,7 @@ t.test("[S2] every outgoing webhook bot has its own token, which is not an API k
 t.test("the new owner must be an active user who is not a bot", async (t) => {
   const { bot } = await makeBot(member, "handed");
   const give = async (by: Client, id: number) => outcome(await by.patch(`/bots/${bot.userId}`, { bot_owner_id: id }));
-  const [gone = 0] = await addUsers(server, "former", 1);
+  const [gone = 0] = await server.users("former", 1);
   await owner.delete(`/users/${gone}`);
   t.strictSame(await give(member, 999_999), refusal("Failed to change owner, no such user"));
   t.strictSame(await give(member, gone), refusal("Failed to change owner, user is deactivated"));
@@ -172,7 +170,7 @@ t.test("[behaviour 2.8] administrators change the role of a bot; only owners gra
 t.test("one invalid parameter rejects the whole change", async (t) => {
   const { bot } = await makeBot(member, "whole");
   const mixed = { full_name: "Half", default_sending_stream: "nowhere" };
-  t.strictSame(outcome(await member.patch(`/bots/${bot.userId}`, mixed)), refusal("Invalid channel name 'nowhere'"));
+  await expects(t, member.patch(`/bots/${bot.userId}`, mixed), "Invalid channel name 'nowhere'");
   t.equal((await bot.get("/users/me")).body.full_name, "The whole");
   const taken = await member.patch(`/bots/${bot.userId}`, { full_name: "outsider 0" });
   t.strictSame(outcome(taken), refusal("Name is already in use!"));
@@ -193,12 +191,12 @@ t.test("answers that contain keys are not stored for an Idempotency-Key", async 
   const params = { full_name: "Unkept", short_name: "unkept" };
   const first = await member.post("/bots", params, key);
   t.equal(first.status, 200);
-  t.strictSame(outcome(await member.post("/bots", params, key)), refusal("Username already in use"));
+  await expects(t, member.post("/bots", params, key), "Username already in use");
   const path = `/bots/${first.body.user_id}/api_key/regenerate`;
   const [one, two] = [await member.post(path, {}, key), await member.post(path, {}, key)];
   t.not(one.body.api_key, two.body.api_key);
   t.strictSame(
-    realmOf(server).environment.keys("idempotency", { start: [member.userId], end: [member.userId, "zz"], limit: 100 })
+    server.realm.environment.keys("idempotency", { start: [member.userId], end: [member.userId, "zz"], limit: 100 })
       .length,
     1,
   );
@@ -208,7 +206,7 @@ t.test("[S2] a new key for a bot revokes the old one at once", async (t) => {
   const { bot } = await makeBot(member, "rekeyed");
   const { body } = await member.post(`/bots/${bot.userId}/api_key/regenerate`);
   t.match(body.api_key, /^[A-Za-z0-9]{32}$/);
-  t.strictSame(outcome(await bot.get("/users/me")), refusal("Invalid API key", "INVALID_API_KEY", 401));
+  await expects(t, bot.get("/users/me"), refusal("Invalid API key", "INVALID_API_KEY", 401));
   const again = new Client(server.url, { email: bot.account?.email ?? "", key: body.api_key, userId: bot.userId });
   t.equal((await again.get("/users/me")).status, 200);
 });
@@ -217,15 +215,15 @@ t.test("[D2] deactivating a bot ends its key and queues at once; repeating it ch
   const { bot } = await makeBot(member, "ending");
   const { queue_id } = await bot.register({ fetch_event_types: [] });
   t.equal((await member.delete(`/bots/${bot.userId}`)).status, 200);
-  t.strictSame(outcome(await bot.get("/users/me")), refusal("Account is deactivated", "USER_DEACTIVATED", 401));
-  t.equal(realmOf(server).view.queue(queue_id), undefined);
-  const changes = await watchChanges(owner);
-  t.strictSame(outcome(await member.delete(`/bots/${bot.userId}`)), success());
+  await expects(t, bot.get("/users/me"), refusal("Account is deactivated", "USER_DEACTIVATED", 401));
+  t.equal(server.realm.view.queue(queue_id), undefined);
+  const changes = await owner.watchChanges();
+  await expects(t, member.delete(`/bots/${bot.userId}`), success());
   t.strictSame(await changes(), []);
 });
 
 t.test("[spec 4.20] deactivating a user deactivates their bots and no other ones", async (t) => {
-  const leaver = await personOf(server, "leaver");
+  const leaver = await server.user("leaver");
   const { bot: first } = await makeBot(leaver, "first");
   const { bot: second } = await makeBot(leaver, "other");
   const { bot: third } = await makeBot(member, "theirs");
@@ -260,8 +258,8 @@ t.test("[behaviour 1.5] an incoming webhook bot may send messages and nothing el
 });
 
 t.test("a bot's default channel and default queue settings take effect", async (t) => {
-  await createChannel(owner, "sink", [owner]);
-  await createChannel(owner, "source", [owner]);
+  await owner.createChannel("sink", [owner]);
+  await owner.createChannel("source", [owner]);
   const { bot } = await makeBot(member, "defaulting", {
     default_sending_stream: "sink",
     default_events_register_stream: "source",
@@ -290,8 +288,8 @@ t.test("a bot's default channel and default queue settings take effect", async (
   const { bot: bare } = await makeBot(member, "bare");
   const missing = refusal("Missing 'to' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "to" });
   const nowhere = { type: "channel", topic: "t", content: "x" };
-  t.strictSame(outcome(await bare.post("/messages", nowhere)), missing);
-  t.strictSame(outcome(await bare.post("/messages", { ...nowhere, to: [] })), refusal("Expected exactly one channel"));
+  await expects(t, bare.post("/messages", nowhere), missing);
+  await expects(t, bare.post("/messages", { ...nowhere, to: [] }), "Expected exactly one channel");
 });
 
 t.test("[S1] a bot of another organization does not exist here, and its key is rejected", async (t) => {

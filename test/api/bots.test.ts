@@ -4,18 +4,8 @@ import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { makeBot } from "../support/bots.ts";
-import type { Client, Params } from "../support/client.ts";
-import {
-  createChannel,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  success,
-  systemGroup,
-} from "../support/conversation.ts";
-import { HostClient, watchChanges } from "../support/http.ts";
+import { type Client, expects, outcome, type Params, refusal, success } from "../support/client.ts";
+import { HostClient } from "../support/http.ts";
 import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, administrator, moderator, member, guest } = await startServerWithUsers(t, [
@@ -90,9 +80,9 @@ t.test("[behaviour 1.9] two group settings decide who may create which bots; gue
       ["role:nobody", "role:nobody", [], []],
     ];
   for (const [row, [full, writeOnly, allowed, writers]] of table.entries()) {
-    setRealmSettings(server, {
-      can_create_bots_group: systemGroup(server, full),
-      can_create_write_only_bots_group: systemGroup(server, writeOnly),
+    server.setRealm({
+      can_create_bots_group: server.group(full),
+      can_create_write_only_bots_group: server.group(writeOnly),
     });
     for (const [name, client] of Object.entries(everybody)) {
       for (const type of [1, 2, 3]) {
@@ -103,16 +93,16 @@ t.test("[behaviour 1.9] two group settings decide who may create which bots; gue
       }
     }
   }
-  setRealmSettings(server, {
-    can_create_bots_group: systemGroup(server, "role:members"),
-    can_create_write_only_bots_group: systemGroup(server, "role:members"),
+  server.setRealm({
+    can_create_bots_group: server.group("role:members"),
+    can_create_write_only_bots_group: server.group("role:members"),
   });
 });
 
 t.test("each invalid request is rejected with the exact error message and creates nothing", async (t) => {
   await makeBot(member, "taken");
-  await createChannel(owner, "secret", [owner], { invite_only: true });
-  const changes = await watchChanges(owner);
+  await owner.createChannel("secret", [owner], { invite_only: true });
+  const changes = await owner.watchChanges();
   const good = { full_name: "Refused", short_name: "refused" };
   const long = (length: number) => "n".repeat(length);
   const badName = refusal("Bad name or username");
@@ -167,11 +157,11 @@ t.test("each invalid request is rejected with the exact error message and create
     [{ default_all_public_streams: "yes" }, refusal("default_all_public_streams is not valid JSON")],
   ];
   for (const [params, expected] of cases) {
-    t.strictSame(outcome(await member.post("/bots", { ...good, ...params })), expected, JSON.stringify(params));
+    await expects(t, member.post("/bots", { ...good, ...params }), expected, JSON.stringify(params));
   }
   for (const name of ["full_name", "short_name"]) {
     const expected = refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
-    t.strictSame(outcome(await member.post("/bots", { ...good, [name]: undefined })), expected);
+    await expects(t, member.post("/bots", { ...good, [name]: undefined }), expected);
   }
   t.strictSame(await changes(), []);
 });
@@ -190,10 +180,10 @@ t.test("[S3] names and URLs at their bounds are accepted; the name of a deactiva
 });
 
 t.test("[S3] bots_per_owner_max limits the bots of a user, whatever their kind", async (t) => {
-  const collector = await personOf(server, "collector");
-  const { view } = realmOf(server);
+  const collector = await server.user("collector");
+  const { view } = server.realm;
   const make = (index: number) =>
-    realmOf(server).dispatcher.ask(
+    server.realm.dispatcher.ask(
       command(
         { actor: "realm" },
         "bot.create",
@@ -220,7 +210,7 @@ t.test("[S3] bots_per_owner_max limits the bots of a user, whatever their kind",
   const given = await member.patch(`/bots/${bot.userId}`, { bot_owner_id: collector.userId });
   t.strictSame(outcome(given), refusal("Too many bots"));
   const [first] = view.bots.ofOwner(collector.userId);
-  t.strictSame(outcome(await collector.post(`/users/${first}/reactivate`)), refusal("Too many bots"), "nor come back");
+  await expects(t, collector.post(`/users/${first}/reactivate`), "Too many bots", "nor come back");
   const ended = await owner.delete(`/users/${collector.userId}`);
   t.equal(ended.status, 200, "all of them are deactivated with their owner, in one turn");
   t.ok([...view.bots.ofOwner(collector.userId)].every((id) => view.users.get(id)?.isActive === false));
@@ -234,8 +224,8 @@ t.test("[M7] of two concurrent requests for one name, one is rejected", async (t
 });
 
 t.test("[S2] GET /bots lists the caller's active bots without their keys", async (t) => {
-  const keeper = await personOf(server, "keeper");
-  t.strictSame(outcome(await keeper.get("/bots")), success({ bots: [] }));
+  const keeper = await server.user("keeper");
+  await expects(t, keeper.get("/bots"), success({ bots: [] }));
   const { bot: second } = await makeBot(keeper, "second", { bot_type: 2, default_sending_stream: "general" });
   const { bot: gone } = await makeBot(keeper, "gone");
   await keeper.delete(`/bots/${gone.userId}`);
@@ -259,7 +249,7 @@ t.test("[S2] GET /bots lists the caller's active bots without their keys", async
     }),
   );
   t.notOk((await owner.get("/bots")).body.bots.some((bot: { user_id: number }) => bot.user_id === second.userId));
-  t.strictSame(outcome(await guest.get("/bots")), notForGuests);
+  await expects(t, guest.get("/bots"), notForGuests);
   const { bot } = await makeBot(keeper, "curious");
-  t.strictSame(outcome(await bot.get("/bots")), notForBots);
+  await expects(t, bot.get("/bots"), notForBots);
 });

@@ -6,10 +6,8 @@ import t from "tap";
 import { command } from "../../actors/protocol/commands.ts";
 import { announceInactive } from "../../actors/realm/channel-activity.ts";
 import { limits } from "../../schemas/limits.ts";
-import { Client } from "../support/client.ts";
-import { createChannel, Follower, realmOf } from "../support/conversation.ts";
+import { Client, type Event, Follower } from "../support/client.ts";
 import { plainChannel } from "../support/plain-channel.ts";
-import type { Event } from "../support/realtime.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { temporaryFolder } from "../support/server.ts";
 
@@ -24,7 +22,7 @@ t.test("[behaviour 2.3] a channel is recently active for 180 days after creation
     const { server } = await startClockedServer(t, { dataDir }, began + days * dayMs);
     const owner = new Client(server.url, server.owner.account);
     if (ids.length === 0)
-      ids = [await createChannel(owner, "quiet", [owner]), await createChannel(owner, "busy", [owner])];
+      ids = [await owner.createChannel("quiet", [owner]), await owner.createChannel("busy", [owner])];
     await act(owner);
     const seen = await Promise.all(ids.map((id) => owner.get(`/streams/${id}`)));
     await server.stop();
@@ -36,7 +34,7 @@ t.test("[behaviour 2.3] a channel is recently active for 180 days after creation
   t.strictSame(await after(half + 1), [false, true]);
   t.strictSame(await after(2 * half), [false, false]);
   const revive = async (owner: Client) => {
-    const follower = await Follower.of(owner, { event_types: ["stream", "message"] });
+    const follower = await owner.follow({ event_types: ["stream", "message"] });
     await owner.say("quiet", "topic", "at last");
     await owner.say("quiet", "topic", "and again");
     await follower.settled();
@@ -60,7 +58,7 @@ const patient = { event_types: ["stream", "message"], queue_lifespan_secs: week 
 t.test("[behaviour 2.3, 4.3] an inactive channel sends one event within a day without a request", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startClockedServer(t, { dataDir }, began);
-  const id = await createChannel(first.server.owner, "quiet", [first.server.owner]);
+  const id = await first.server.owner.createChannel("quiet", [first.server.owner]);
   await first.server.stop();
   const { server, clock } = await startClockedServer(
     t,
@@ -68,12 +66,12 @@ t.test("[behaviour 2.3, 4.3] an inactive channel sends one event within a day wi
     began + limits.channel_inactive_days * dayMs - 1000,
   );
   const owner = new Client(server.url, server.owner.account);
-  await createChannel(owner, "younger", [owner]);
-  const follower = await Follower.of(owner, patient);
+  await owner.createChannel("younger", [owner]);
+  const follower = await owner.follow(patient);
   const pass = async () => {
     // No check ran for hours; the next one is a single late check.
     clock.jump(dayMs + limits.channel_activity_check_ms);
-    await realmOf(server).dispatcher.idle();
+    await server.realm.dispatcher.idle();
     await follower.settled();
     return follower.events.splice(0).filter(isAbout);
   };
@@ -95,7 +93,7 @@ t.test("[behaviour 2.3, 4.3] an inactive channel sends one event within a day wi
 t.test("[M8] a channel that became inactive while the server was stopped is announced once at its start", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startClockedServer(t, { dataDir }, began);
-  const id = await createChannel(first.server.owner, "quiet", [first.server.owner]);
+  const id = await first.server.owner.createChannel("quiet", [first.server.owner]);
   await first.server.stop();
   const end = began + limits.channel_inactive_days * dayMs;
   const second = await startClockedServer(t, { dataDir }, end - dayMs);
@@ -107,7 +105,7 @@ t.test("[M8] a channel that became inactive while the server was stopped is anno
     const { server } = await startClockedServer(t, { dataDir }, moment);
     const owner = new Client(server.url, server.owner.account);
     const follower = new Follower(owner, { ...state, last_event_id: last });
-    await realmOf(server).dispatcher.idle();
+    await server.realm.dispatcher.idle();
     await follower.settled();
     last = (
       await owner.get("/events", { queue_id: state["queue_id"], last_event_id: last, dont_block: true })
@@ -121,7 +119,7 @@ t.test("[M8] a channel that became inactive while the server was stopped is anno
 
 t.test("[S3] channel_activity_per_command_max: one command checks so many, further ones the rest", async (t) => {
   const { server } = await startClockedServer(t, {}, began);
-  const { dispatcher, view } = realmOf(server);
+  const { dispatcher, view } = server.realm;
   const max = limits.channel_activity_per_command_max;
   const look = (afterId: number) => {
     const params = { since: began, upTo: began + (limits.channel_inactive_days + 1) * dayMs, afterId };

@@ -4,17 +4,16 @@
  */
 import t from "tap";
 import { named } from "../support/channels.ts";
-import type { Answer, Client, Params } from "../support/client.ts";
 import {
-  botOf,
-  createChannel,
-  Follower,
+  type Answer,
+  type Client,
+  expects,
+  type Follower,
   outcome,
-  realmOf,
+  type Params,
   refusal,
-  setRealmSettings,
   success,
-} from "../support/conversation.ts";
+} from "../support/client.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer } from "../support/server.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
@@ -30,7 +29,7 @@ const runBy = (client: Client) => ({ can_administer_channel_group: named(client)
 let made = 0;
 function channel(subscribers: readonly Client[] = [owner], params: Params = {}): Promise<number> {
   made++;
-  return createChannel(owner, `channel ${made}`, subscribers, params);
+  return owner.createChannel(`channel ${made}`, subscribers, params);
 }
 
 async function archived(subscribers: readonly Client[] = [owner], params: Params = {}): Promise<number> {
@@ -54,20 +53,20 @@ t.test("[behaviour 2.4, D24] a user who administers a channel can archive it onc
     [guest, unknown, unknown],
   ];
   for (const [client, ofOpen, ofHidden] of cases) {
-    t.strictSame(outcome(await client.delete(`/streams/${await open()}`)), ofOpen);
-    t.strictSame(outcome(await client.delete(`/streams/${await hidden()}`)), ofHidden);
+    await expects(t, client.delete(`/streams/${await open()}`), ofOpen);
+    await expects(t, client.delete(`/streams/${await hidden()}`), ofHidden);
   }
-  t.strictSame(outcome(await owner.delete("/streams/9999")), unknown);
-  t.strictSame(outcome(await owner.delete(`/streams/${await archived()}`)), refusal("Channel is already deactivated"));
+  await expects(t, owner.delete("/streams/9999"), unknown);
+  await expects(t, owner.delete(`/streams/${await archived()}`), "Channel is already deactivated");
   t.match(await owner.anonymous().delete("/streams/1"), { status: 401 });
 });
 
 t.test("[spec 3] an archived channel keeps its data, is no default channel and gets no announcements", async (t) => {
   const id = await channel([owner, member], { is_default_stream: true });
   const said = await member.say(id, "topic", "to be kept");
-  setRealmSettings(server, { new_stream_announcements_stream_id: id, signup_announcements_stream_id: 1 });
-  const follower = await Follower.of(member);
-  t.strictSame(outcome(await owner.delete(`/streams/${id}`)), success());
+  server.setRealm({ new_stream_announcements_stream_id: id, signup_announcements_stream_id: 1 });
+  const follower = await member.follow();
+  await expects(t, owner.delete(`/streams/${id}`), success());
   const { body } = await member.get(`/streams/${id}`);
   t.match(body.stream, { is_archived: true, name: `channel ${made}`, subscriber_count: 2 });
   t.equal((await member.get(`/messages/${said}`)).status, 200);
@@ -89,50 +88,45 @@ t.test("[spec 3] an archived channel keeps its data, is no default channel and g
   const state = await owner.register({ fetch_event_types: ["realm", "default_streams"] });
   t.equal(state["realm_new_stream_announcements_stream_id"], -1);
   t.notOk((state["realm_default_streams"] as number[]).includes(id));
-  t.equal(realmOf(server).view.realm.settings["signup_announcements_stream_id"], 1, "another channel's stays");
+  t.equal(server.realm.view.realm.settings["signup_announcements_stream_id"], 1, "another channel's stays");
 });
 
 t.test("[spec 4.4, D14] is_archived accepts only false, for an archived channel", async (t) => {
   const id = await channel();
   const update = (params: Params, by = owner, channelId = id) => by.patch(`/streams/${channelId}`, params);
   const onlyBack = refusal("is_archived can only be false: only unarchiving is permitted");
-  t.strictSame(outcome(await update({ is_archived: true, description: "not kept" })), onlyBack);
-  t.strictSame(outcome(await update({ is_archived: false })), refusal("Channel is not currently deactivated"));
+  await expects(t, update({ is_archived: true, description: "not kept" }), onlyBack);
+  await expects(t, update({ is_archived: false }), "Channel is not currently deactivated");
   await owner.delete(`/streams/${id}`);
-  t.strictSame(outcome(await update({ is_archived: true })), onlyBack);
-  t.strictSame(
-    outcome(await update({ is_archived: false }, member)),
-    refusal("You do not have permission to administer this channel."),
-  );
-  t.strictSame(outcome(await update({ is_archived: false }, administrator)), success());
+  await expects(t, update({ is_archived: true }), onlyBack);
+  await expects(t, update({ is_archived: false }, member), "You do not have permission to administer this channel.");
+  await expects(t, update({ is_archived: false }, administrator), success());
   t.match((await owner.get(`/streams/${id}`)).body.stream, { is_archived: false, description: "" });
   await owner.say(id, "back", "we are");
 
   const empty = await archived([], { invite_only: true });
-  t.strictSame(
-    outcome(await update({ is_archived: false }, owner, empty)),
-    refusal("Channel is private and have no subscribers"),
-  );
+  await expects(t, update({ is_archived: false }, owner, empty), "Channel is private and have no subscribers");
   const deserted = await archived([owner, member], { invite_only: true });
   await owner.delete("/users/me/subscriptions", { subscriptions: [`channel ${made}`], principals: [member.userId] });
-  t.strictSame(outcome(await update({ is_archived: false }, owner, deserted)), success());
+  await expects(t, update({ is_archived: false }, owner, deserted), success());
 });
 
 t.test("[spec 4.4] an archived channel can be changed like any other", async (t) => {
   const id = await archived([owner, member]);
   const sent = { is_private: true, description: "asleep", new_name: `asleep ${id}`, message_retention_days: 5 };
-  t.strictSame(outcome(await owner.patch(`/streams/${id}`, sent)), success());
+  await expects(t, owner.patch(`/streams/${id}`, sent), success());
   t.match((await owner.get(`/streams/${id}`)).body.stream, {
     invite_only: true,
     description: "asleep",
     is_archived: true,
   });
-  t.strictSame(
-    outcome(await owner.patch(`/streams/${id}`, { is_private: false, is_default_stream: true })),
-    refusal("A default channel cannot be archived."),
+  await expects(
+    t,
+    owner.patch(`/streams/${id}`, { is_private: false, is_default_stream: true }),
+    "A default channel cannot be archived.",
   );
   const back = { is_private: false, is_default_stream: true, is_archived: false };
-  t.strictSame(outcome(await owner.patch(`/streams/${id}`, back)), success());
+  await expects(t, owner.patch(`/streams/${id}`, back), success());
   await owner.patch(`/streams/${id}`, { is_default_stream: false });
 });
 
@@ -141,7 +135,7 @@ t.test("[spec 3] an archived channel accepts no messages, but users can subscrib
   const name = `channel ${made}`;
   await owner.say(id, "topic", "before");
   await owner.delete(`/streams/${id}`);
-  const bot = await botOf(server, `bot${made}`, owner);
+  const bot = await server.bot(`bot${made}`, owner);
   const denied = refusal(`Not authorized to send to channel '${name}'`);
   for (const client of [owner, member, bot]) {
     for (const to of [id, name]) {
@@ -157,16 +151,17 @@ t.test("[spec 3] an archived channel accepts no messages, but users can subscrib
     already_subscribed: { [member.userId]: [name] },
   });
   const invalid = refusal("Invalid channel ID");
-  t.strictSame(outcome(await owner.post(`/streams/${id}/delete_topic`, { topic_name: "topic" })), invalid);
+  await expects(t, owner.post(`/streams/${id}/delete_topic`, { topic_name: "topic" }), invalid);
   const typing = { op: "start", type: "stream", stream_id: id, topic: "topic" };
-  t.strictSame(outcome(await owner.post("/typing", typing)), invalid);
-  t.strictSame(
-    outcome(await owner.post("/channels/create", { name: name.toUpperCase(), subscribers: [] })),
+  await expects(t, owner.post("/typing", typing), invalid);
+  await expects(
+    t,
+    owner.post("/channels/create", { name: name.toUpperCase(), subscribers: [] }),
     refusal(`Channel '${name.toUpperCase()}' already exists`, "CHANNEL_ALREADY_EXISTS", 409, {
       channel_name: name.toUpperCase(),
     }),
   );
-  const announced = await createChannel(owner, `announced ${id}`, [owner], { announce: true });
+  const announced = await owner.createChannel(`announced ${id}`, [owner], { announce: true });
   t.ok(announced > 0, "an archived announcement channel receives no announcements");
   t.match((await member.delete("/users/me/subscriptions", { subscriptions: [name] })).body, { removed: [name] });
 });
@@ -195,7 +190,7 @@ t.test("[behaviour 4.3] lists contain archived channels only on request", async 
 t.test("[behaviour 4.3] archiving sends updates, or deletions to clients without the capability", async (t) => {
   const id = await channel([owner, member]);
   const followers = await Promise.all(
-    [member, administrator].flatMap((client) => [Follower.of(client, capable), Follower.of(client)]),
+    [member, administrator].flatMap((client) => [client.follow(capable), client.follow()]),
   );
   const about = (follower: Follower) =>
     follower.events
@@ -227,41 +222,26 @@ t.test("a user gets every channel that they may see, archived ones included", as
     body.stream,
     listed.find((record: { stream_id: number }) => record.stream_id === hidden),
   );
-  t.strictSame(
-    outcome(await owner.get("/get_stream_id", { stream: name.toUpperCase() })),
-    success({ stream_id: hidden }),
-  );
+  await expects(t, owner.get("/get_stream_id", { stream: name.toUpperCase() }), success({ stream_id: hidden }));
   const open = await archived([]);
   t.match((await member.get(`/streams/${open}`)).body, { stream: { stream_id: open, is_archived: true } });
-  t.strictSame(
-    outcome(await member.get("/get_stream_id", { stream: `channel ${made}` })),
-    success({ stream_id: open }),
-  );
+  await expects(t, member.get("/get_stream_id", { stream: `channel ${made}` }), success({ stream_id: open }));
   const unknownId = refusal("Invalid channel ID");
-  t.strictSame(outcome(await member.get(`/streams/${hidden}`)), unknownId);
-  t.strictSame(outcome(await member.get("/streams/9999")), unknownId);
-  t.strictSame(outcome(await guest.get(`/streams/${open}`)), unknownId);
-  t.strictSame(
-    outcome(await member.get("/get_stream_id", { stream: name })),
-    refusal(`Invalid channel name '${name}'`),
-  );
-  t.strictSame(
-    outcome(await guest.get("/get_stream_id", { stream: "general" })),
-    refusal("Invalid channel name 'general'"),
-  );
+  await expects(t, member.get(`/streams/${hidden}`), unknownId);
+  await expects(t, member.get("/streams/9999"), unknownId);
+  await expects(t, guest.get(`/streams/${open}`), unknownId);
+  await expects(t, member.get("/get_stream_id", { stream: name }), `Invalid channel name '${name}'`);
+  await expects(t, guest.get("/get_stream_id", { stream: "general" }), "Invalid channel name 'general'");
   t.match(await member.get("/get_stream_id"), { status: 400, body: { code: "REQUEST_VARIABLE_MISSING" } });
 });
 
 t.test("administrators may list all channels; bots those of their owner", async (t) => {
   const hidden = await channel([owner], { invite_only: true });
-  const bot = await botOf(server, "owned", owner);
+  const bot = await server.bot("owned", owner);
   const ids = ({ body }: Answer) => body.streams.map((record: { stream_id: number }) => record.stream_id);
   const none = { include_public: false, include_subscribed: false };
   t.ok(ids(await administrator.get("/streams", { include_all_active: true })).includes(hidden));
-  t.strictSame(
-    outcome(await member.get("/streams", { include_all_active: true })),
-    refusal("User not authorized for this query"),
-  );
+  await expects(t, member.get("/streams", { include_all_active: true }), "User not authorized for this query");
   t.strictSame(ids(await member.get("/streams", { ...none, include_default: true })), [1]);
   t.strictSame(ids(await guest.get("/streams", { ...none, include_default: true })), []);
   t.notOk(ids(await bot.get("/streams", { include_all: true })).includes(hidden));
@@ -289,17 +269,17 @@ t.test("[D280] unread messages of an archived channel are not counted, and a rea
     "they are listed",
   );
   const unknown = refusal("Invalid channel ID");
-  t.strictSame(outcome(await member.post("/mark_stream_as_read", { stream_id: id })), unknown, "of no reader");
-  t.strictSame(outcome(await reader.post("/mark_topic_as_read", { stream_id: id, topic_name: "one" })), success());
+  await expects(t, member.post("/mark_stream_as_read", { stream_id: id }), unknown, "of no reader");
+  await expects(t, reader.post("/mark_topic_as_read", { stream_id: id, topic_name: "one" }), success());
   t.notOk((await unread()).topics.includes("one"));
-  t.strictSame(outcome(await reader.post("/mark_stream_as_read", { stream_id: id })), success());
+  await expects(t, reader.post("/mark_stream_as_read", { stream_id: id }), success());
   t.strictSame((await unread()).topics, []);
 });
 
 t.test("[M1] changed, archived and unarchived channels survive a restart", async (t) => {
   const before = await startTestServer(t);
-  const one = await createChannel(before.owner, "one", [before.owner]);
-  const two = await createChannel(before.owner, "two", [before.owner]);
+  const one = await before.owner.createChannel("one", [before.owner]);
+  const two = await before.owner.createChannel("two", [before.owner]);
   const people = { direct_members: [before.owner.userId], direct_subgroups: [3] };
   await before.owner.patch(`/streams/${one}`, {
     new_name: "first",

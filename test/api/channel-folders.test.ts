@@ -4,24 +4,9 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Params } from "../support/client.ts";
-import {
-  botOf,
-  channelSeenBy,
-  createChannel,
-  type Event,
-  Follower,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  success,
-  write,
-} from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
+import { type Event, expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
-import { writeMany } from "../support/rows.ts";
 import { startTestServer } from "../support/server.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
 
@@ -61,8 +46,8 @@ async function stateOf(client = owner): Promise<Event[]> {
 
 t.test("[spec 4.5] a new folder is in the list, in the state and an event to all, guests included", async (t) => {
   const { server: clocked, clock } = await startClockedServer(t);
-  const outsider = await personOf(clocked, "outsider", roles.guest);
-  const followers = [await Follower.of(clocked.owner, wanted), await Follower.of(outsider, wanted)];
+  const outsider = await clocked.user("outsider", roles.guest);
+  const followers = [await clocked.owner.follow(wanted), await outsider.follow(wanted)];
   clock.advance(5500);
   const at = Math.floor(clock.now() / 1000);
   const first = await clocked.owner.post("/channel_folders/create", {
@@ -85,7 +70,7 @@ t.test("[spec 4.5] a new folder is in the list, in the state and an event to all
     },
     { id: 2, name: "Empty", description: "", rendered_description: "", ...common, order: 1 },
   ];
-  t.strictSame(outcome(await outsider.get("/channel_folders")), success({ channel_folders: all }));
+  await expects(t, outsider.get("/channel_folders"), success({ channel_folders: all }));
   t.strictSame(await stateOf(outsider), all);
   for (const follower of followers) {
     await follower.settled();
@@ -98,9 +83,9 @@ t.test("[spec 4.5] a new folder is in the list, in the state and an event to all
 
 t.test("[spec 7] only administrators change folders, for every role", async (t) => {
   const id = await create();
-  const bot = await botOf(server, "helper", owner);
-  const moderator = await personOf(server, "moderator", roles.moderator);
-  const administrator = await personOf(server, "administrator", roles.administrator);
+  const bot = await server.bot("helper", owner);
+  const moderator = await server.user("moderator", roles.moderator);
+  const administrator = await server.user("administrator", roles.administrator);
   const people = { guest, member, bot, moderator, administrator, owner };
   for (const [role, person] of Object.entries(people)) {
     const before = await listed();
@@ -140,7 +125,7 @@ t.test("[behaviour 2.5] invalid names and descriptions are rejected on creation 
   await create({ name: "Taken Ärger" });
   const archived = await create({ name: "Put away" });
   await owner.patch(`/channel_folders/${archived}`, { is_archived: true });
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   const before = await listed();
   const cases: readonly (readonly [Params, object])[] = [
     [{ name: "" }, refusal("Channel folder name can't be empty.")],
@@ -159,15 +144,15 @@ t.test("[behaviour 2.5] invalid names and descriptions are rejected on creation 
   ];
   for (const [params, expected] of cases) {
     const whole = { name: unusedName(), description: "", ...params };
-    t.strictSame(outcome(await owner.post("/channel_folders/create", whole)), expected);
-    t.strictSame(outcome(await owner.patch(`/channel_folders/${id}`, params)), expected);
+    await expects(t, owner.post("/channel_folders/create", whole), expected);
+    await expects(t, owner.patch(`/channel_folders/${id}`, params), expected);
   }
   for (const name of ["name", "description"]) {
     const whole = { name: unusedName(), description: "", [name]: undefined };
     const expected = refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
-    t.strictSame(outcome(await owner.post("/channel_folders/create", whole)), expected);
+    await expects(t, owner.post("/channel_folders/create", whole), expected);
   }
-  t.strictSame(outcome(await owner.patch("/channel_folders/999999", { name: "x" })), invalidId);
+  await expects(t, owner.patch("/channel_folders/999999", { name: "x" }), invalidId);
   t.equal((await owner.patch("/channel_folders/abc", { name: "x" })).status, 404);
   const notBoolean = await owner.patch(`/channel_folders/${id}`, { is_archived: "maybe" });
   t.strictSame(outcome(notBoolean), refusal("is_archived is not valid JSON"));
@@ -183,7 +168,7 @@ t.test("[S3, behaviour 1.8] name and description are accepted at their limits, i
 
 t.test("only different values change, with one event", async (t) => {
   const id = await create({ name: "Before", description: "old" });
-  const follower = await Follower.of(member, wanted);
+  const follower = await member.follow(wanted);
   const created = await folderOf(id);
   const steps: readonly (readonly [Params, object | null])[] = [
     [{ name: " After " }, { name: "After" }],
@@ -201,7 +186,7 @@ t.test("only different values change, with one event", async (t) => {
   ];
   let expected = created;
   for (const [params, data] of steps) {
-    t.strictSame(outcome(await owner.patch(`/channel_folders/${id}`, params)), success());
+    await expects(t, owner.patch(`/channel_folders/${id}`, params), success());
     expected = { ...expected, ...data };
     t.strictSame(await folderOf(id), expected);
   }
@@ -226,19 +211,19 @@ t.test("archived folders are listed on request, and always in the state", async 
 
 t.test("[D111] an archived folder keeps its channels", async (t) => {
   const id = await create();
-  const channelId = await createChannel(owner, "in a folder", [owner]);
-  const channel = realmOf(server).view.channels.get(channelId);
+  const channelId = await owner.createChannel("in a folder", [owner]);
+  const channel = server.realm.view.channels.get(channelId);
   if (channel === undefined) throw new Error("no channel");
-  write(server, "channels", channelId, { ...channel, folderId: id });
-  t.strictSame(outcome(await owner.patch(`/channel_folders/${id}`, { is_archived: true })), success());
-  t.match(await channelSeenBy(owner, channelId), { folder_id: id });
+  server.write("channels", channelId, { ...channel, folderId: id });
+  await expects(t, owner.patch(`/channel_folders/${id}`, { is_archived: true }), success());
+  t.match(await owner.channel(channelId), { folder_id: id });
 });
 
 t.test("the order must name every folder once, archived ones included", async (t) => {
   await create();
   const [archived] = [await create(), await create()];
   await owner.patch(`/channel_folders/${archived}`, { is_archived: true });
-  const follower = await Follower.of(guest, wanted);
+  const follower = await guest.follow(wanted);
   const ids = (await listed()).map(({ id }) => id as number);
   const turned = [...ids].reverse();
   const wrong = [
@@ -250,17 +235,17 @@ t.test("the order must name every folder once, archived ones included", async (t
     [...turned, turned[0]],
     [...turned.slice(1), turned[1]],
   ];
-  for (const order of wrong) t.strictSame(outcome(await owner.patch("/channel_folders", { order })), notExact);
+  for (const order of wrong) await expects(t, owner.patch("/channel_folders", { order }), notExact);
   const missing = refusal("Missing 'order' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "order" });
-  t.strictSame(outcome(await owner.patch("/channel_folders", {})), missing);
-  t.strictSame(outcome(await owner.patch("/channel_folders", { order: 7 })), refusal("order is not a list"));
+  await expects(t, owner.patch("/channel_folders", {}), missing);
+  await expects(t, owner.patch("/channel_folders", { order: 7 }), "order is not a list");
   t.strictSame(
     (await listed()).map(({ id }) => id),
     ids,
   );
   // The present order: nothing happens.
-  t.strictSame(outcome(await owner.patch("/channel_folders", { order: ids })), success());
-  t.strictSame(outcome(await owner.patch("/channel_folders", { order: turned })), success());
+  await expects(t, owner.patch("/channel_folders", { order: ids }), success());
+  await expects(t, owner.patch("/channel_folders", { order: turned }), success());
   const after = await listed();
   t.strictSame(
     after.map(({ id, order }) => [id, order]),
@@ -288,7 +273,7 @@ t.test("[M1, D25] folders and their order survive a restart; a repeated key crea
   const { server: again, as } = await restart(t, own);
   const client = as(again.owner);
   t.strictSame((await client.get("/channel_folders")).body, before);
-  t.strictSame(outcome(await client.post("/channel_folders/create", folder, headers)), outcome(first));
+  await expects(t, client.post("/channel_folders/create", folder, headers), outcome(first));
   t.strictSame((await client.get("/channel_folders")).body, before);
 });
 
@@ -306,11 +291,12 @@ t.test("[S3] channel_folders_per_realm_max: one more is rejected", async (t) => 
     const id = 1000 + index;
     return [id, { ...row, id, name: `n ${id}`, order: index }] as const;
   });
-  writeMany(own, "channelFolders", rows);
+  own.writeMany("channelFolders", rows);
   t.equal((await own.owner.post("/channel_folders/create", { name: "last", description: "" })).status, 200);
-  t.strictSame(
-    outcome(await own.owner.post("/channel_folders/create", { name: "one more", description: "" })),
-    refusal("Too many channel folders"),
+  await expects(
+    t,
+    own.owner.post("/channel_folders/create", { name: "one more", description: "" }),
+    "Too many channel folders",
   );
   t.equal((await own.owner.get("/channel_folders")).body.channel_folders.length, countMax);
 });

@@ -4,23 +4,13 @@
  */
 import t from "tap";
 import { command } from "../../actors/protocol/commands.ts";
-import type { Params } from "../support/client.ts";
-import {
-  channelSeenBy,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  systemGroup,
-  write,
-} from "../support/conversation.ts";
+import { expects, outcome, type Params, refusal } from "../support/client.ts";
 import { plainChannel } from "../support/plain-channel.ts";
 import { startTestServer } from "../support/server.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, member, moderator, guest } = await startServerWithUsers(t, ["member", "moderator", "guest"]);
-const group = (name: string) => systemGroup(server, `role:${name}`);
+const group = (name: string) => server.group(`role:${name}`);
 
 let made = 0;
 async function create(params: Params, by = owner) {
@@ -66,16 +56,17 @@ t.test("[spec 2.2] a value is a group id or a list of users and groups, and is r
     for (const [what, sent, given] of forms) {
       const answer = await create({ [setting]: sent });
       t.equal(answer.status, 200, `${setting}: ${what}`);
-      t.strictSame((await channelSeenBy(owner, answer.body.id))[setting], given, `${setting}: ${what}`);
+      t.strictSame((await owner.channel(answer.body.id))[setting], given, `${setting}: ${what}`);
     }
   }
 });
 
 t.test("[spec 2.4, behaviour 3.7] role:internet is never allowed, role:everyone as the table says", async (t) => {
   for (const [setting, allowsEveryone] of Object.entries(settings)) {
-    t.strictSame(
-      outcome(await create({ [setting]: group("internet") })),
-      refusal(`'${setting}' setting cannot be set to 'role:internet' group.`),
+    await expects(
+      t,
+      create({ [setting]: group("internet") }),
+      `'${setting}' setting cannot be set to 'role:internet' group.`,
     );
     const toAll = await create({ [setting]: group("everyone") });
     if (allowsEveryone) t.equal(toAll.status, 200, setting);
@@ -84,10 +75,10 @@ t.test("[spec 2.4, behaviour 3.7] role:internet is never allowed, role:everyone 
 });
 
 t.test("[spec 2.2] the groups and users in a value must exist and be active", async (t) => {
-  const gone = await personOf(server, "gone");
+  const gone = await server.user("gone");
   await owner.delete(`/users/${gone.userId}`);
   const sleeping = 5000;
-  write(server, "groups", sleeping, {
+  server.write("groups", sleeping, {
     id: sleeping,
     name: "sleeping",
     description: "",
@@ -108,7 +99,7 @@ t.test("[spec 2.2] the groups and users in a value must exist and be active", as
     [{ direct_members: [member.userId], direct_subgroups: [sleeping] }, "User group is deactivated."],
   ];
   for (const [value, msg] of refused) {
-    t.strictSame(outcome(await create({ can_send_message_group: value })), refusal(msg), msg);
+    await expects(t, create({ can_send_message_group: value }), msg, msg);
   }
   for (const value of [{ direct_members: [2] }, { direct_members: [2], direct_subgroups: [], more: 1 }, '"2"', null]) {
     const answer = await create({ can_send_message_group: value });
@@ -123,17 +114,17 @@ t.test("[spec 2.2] the anonymous group behind a list of users cannot be used as 
   const first = await create({ can_send_message_group: { direct_members: [member.userId, 2], direct_subgroups: [] } });
   t.equal(first.status, 200);
   for (let id = 9; id < 40; id++) {
-    t.strictSame(outcome(await create({ can_send_message_group: id })), refusal("Invalid user group"), String(id));
+    await expects(t, create({ can_send_message_group: id }), "Invalid user group", String(id));
   }
 });
 
 t.test("[spec 2.2] a deactivated user is no longer listed in a value", async (t) => {
-  const leaver = await personOf(server, "leaver");
+  const leaver = await server.user("leaver");
   const answer = await create({
     can_send_message_group: { direct_members: [member.userId, leaver.userId], direct_subgroups: [] },
   });
   await owner.delete(`/users/${leaver.userId}`);
-  t.strictSame((await channelSeenBy(owner, answer.body.id)).can_send_message_group, {
+  t.strictSame((await owner.channel(answer.body.id)).can_send_message_group, {
     direct_members: [member.userId],
     direct_subgroups: [],
   });
@@ -141,21 +132,21 @@ t.test("[spec 2.2] a deactivated user is no longer listed in a value", async (t)
 
 t.test("[behaviour 2.3] only moderators set who may delete messages; anybody may set it to nobody", async (t) => {
   for (const setting of ["can_delete_any_message_group", "can_delete_own_message_group"]) {
-    t.strictSame(outcome(await create({ [setting]: group("members") }, member)), refusal("Insufficient permission"));
+    await expects(t, create({ [setting]: group("members") }, member), "Insufficient permission");
     t.equal((await create({ [setting]: group("members") }, moderator)).status, 200);
     t.equal((await create({ [setting]: group("nobody") }, member)).status, 200);
   }
 });
 
 t.test("[behaviour 2.3] guests cannot create channels, and get the same answer whatever they send", async (t) => {
-  t.strictSame(outcome(await create({}, guest)), refusal("Not allowed for guest users"));
-  t.strictSame(outcome(await create({ name: "general" }, guest)), refusal("Not allowed for guest users"));
-  t.strictSame(outcome(await guest.post("/channels/create")), refusal("Not allowed for guest users"));
+  await expects(t, create({}, guest), "Not allowed for guest users");
+  await expects(t, create({ name: "general" }, guest), "Not allowed for guest users");
+  await expects(t, guest.post("/channels/create"), "Not allowed for guest users");
 });
 
 t.test("a user who became a guest after sending the request is rejected in the turn, too", async (t) => {
   const asked = command({ actor: "realm" }, "channel.create", plainChannel("late"), guest.userId);
-  t.match(await realmOf(server).dispatcher.ask(asked), { kind: "refused", msg: "Not allowed for guest users" });
+  t.match(await server.realm.dispatcher.ask(asked), { kind: "refused", msg: "Not allowed for guest users" });
 });
 
 t.test("[behaviour 2.3] if a request breaks several rules, the first in order is reported", async (t) => {
@@ -178,18 +169,18 @@ t.test("[behaviour 2.3] if a request breaks several rules, the first in order is
 
 t.test("[spec 4.3] organization settings decide who creates channels and sets a topics policy", async (t) => {
   const strict = await startTestServer(t);
-  const somebody = await personOf(strict, "somebody");
+  const somebody = await strict.user("somebody");
   const asked: [string, Params][] = [
     ["can_create_public_channel_group", {}],
     ["can_create_private_channel_group", { invite_only: true }],
     ["can_set_topics_policy_group", { topics_policy: "allow_empty_topic" }],
   ];
-  const administrators = systemGroup(strict, "role:administrators");
-  const members = systemGroup(strict, "role:members");
+  const administrators = strict.group("role:administrators");
+  const members = strict.group("role:members");
   for (const [setting, params] of asked) {
-    setRealmSettings(strict, Object.fromEntries(asked.map(([name]) => [name, members])));
-    setRealmSettings(strict, { [setting]: administrators });
-    t.strictSame(outcome(await create(params, somebody)), refusal("Insufficient permission"), setting);
+    strict.setRealm(Object.fromEntries(asked.map(([name]) => [name, members])));
+    strict.setRealm({ [setting]: administrators });
+    await expects(t, create(params, somebody), "Insufficient permission", setting);
     t.equal((await create(params, strict.owner)).status, 200);
     for (const [other, allowed] of asked) {
       if (other === setting) continue;
@@ -209,11 +200,11 @@ t.test("[behaviour 3.5] a guest never holds a permission that role:everyone may 
     can_add_subscribers_group: value,
   });
   t.equal(answer.status, 200);
-  t.equal(await channelSeenBy(guest, answer.body.id), undefined);
+  t.equal(await guest.channel(answer.body.id), undefined);
   const tried = await guest.post("/users/me/subscriptions", { subscriptions: [{ name }] });
   t.equal(tried.status, 400);
   const run = await create({ subscribers: [guest.userId, member.userId], can_administer_channel_group: value });
-  const { name: ran } = await channelSeenBy(guest, run.body.id);
+  const { name: ran } = await guest.channel(run.body.id);
   const removal = await guest.delete("/users/me/subscriptions", { subscriptions: [ran], principals: [member.userId] });
   t.strictSame(outcome(removal), refusal("Insufficient permission"));
 });

@@ -2,10 +2,9 @@
 import t from "tap";
 import { named, startChannelServer } from "../support/channels.ts";
 import type { Client } from "../support/client.ts";
-import { createChannel, Follower, setRealmSettings } from "../support/conversation.ts";
 
 const { server, owner, administrator, member, group, channel, patch } = await startChannelServer(t);
-setRealmSettings(server, { send_channel_events_messages: true });
+server.setRealm({ send_channel_events_messages: true });
 const { full_name: ownerName } = (await owner.get("/users/me")).body;
 const who = `@_**${ownerName}|${owner.userId}**`;
 
@@ -62,7 +61,7 @@ t.test("[behaviour 2.3] the notice of a new channel is marked as read for its cr
     const { streams } = unread as { streams: { stream_id: number; unread_message_ids: number[] }[] };
     return streams.filter((place) => place.stream_id === id).flatMap((place) => place.unread_message_ids);
   };
-  const follower = await Follower.of(owner);
+  const follower = await owner.follow();
   const id = await channel({}, [owner, member]);
   const [notice] = (await owner.get("/messages", { anchor: "newest", num_before: 1, num_after: 0 })).body.messages;
   t.strictSame(await unreadIn(id, owner), []);
@@ -111,7 +110,7 @@ t.test("[behaviour 2.4] no notice without a change, for a rejected request, or f
 });
 
 t.test("[D5] an organization that disables the notices has none", async (t) => {
-  setRealmSettings(server, { send_channel_events_messages: false });
+  server.setRealm({ send_channel_events_messages: false });
   const id = await channel();
   await patch(id, { new_name: "quietly", is_private: true });
   await owner.delete(`/streams/${id}`);
@@ -120,17 +119,17 @@ t.test("[D5] an organization that disables the notices has none", async (t) => {
 
 t.test("[spec 4.3] announce posts to the announcement channel, which may have been archived meanwhile", async (t) => {
   const place = await channel();
-  setRealmSettings(server, { new_stream_announcements_stream_id: place });
-  await createChannel(administrator, "announced", [administrator], { announce: true });
-  await createChannel(administrator, "not announced", [administrator]);
-  await createChannel(administrator, "private announced", [administrator], { announce: true, invite_only: true });
+  server.setRealm({ new_stream_announcements_stream_id: place });
+  await administrator.createChannel("announced", [administrator], { announce: true });
+  await administrator.createChannel("not announced", [administrator]);
+  await administrator.createChannel("private announced", [administrator], { announce: true, invite_only: true });
   const name = (await administrator.get("/users/me")).body.full_name;
   t.match(await messages(place), [
     { subject: "new channels", content: `@_**${name}|${administrator.userId}** created a new channel #**announced**.` },
   ]);
   t.equal((await messages(place)).length, 1);
   await owner.delete(`/streams/${place}`);
-  setRealmSettings(server, { new_stream_announcements_stream_id: place });
-  await createChannel(administrator, "announced nowhere", [administrator], { announce: true });
+  server.setRealm({ new_stream_announcements_stream_id: place });
+  await administrator.createChannel("announced nowhere", [administrator], { announce: true });
   t.equal((await messages(place)).length, 1);
 });

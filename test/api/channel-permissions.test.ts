@@ -1,7 +1,7 @@
 /** Changing the permissions of a channel with PATCH /streams/{stream_id} (spec 2.2, 4.4, D16; behaviour 2.4, 3.3). */
 import t from "tap";
 import { named, startChannelServer } from "../support/channels.ts";
-import { outcome, refusal, success } from "../support/conversation.ts";
+import { expects, refusal, success } from "../support/client.ts";
 
 const { owner, administrator, moderator, member, group, channel, patch, record, refuses } = await startChannelServer(t);
 const insufficient = "Insufficient permission";
@@ -27,12 +27,12 @@ t.test("[spec 2.2, D16] every permission changes in the {new, old} form", async 
   for (const setting of settings) {
     const first = (await record(id))[setting];
     const people = named(owner, member);
-    t.strictSame(outcome(await patch(id, { [setting]: { new: people, old: first } })), success(), setting);
+    await expects(t, patch(id, { [setting]: { new: people, old: first } }), success(), setting);
     t.strictSame((await record(id))[setting], people, setting);
-    t.strictSame(outcome(await patch(id, { [setting]: { new: group("members"), old: first } })), mismatch, setting);
+    await expects(t, patch(id, { [setting]: { new: group("members"), old: first } }), mismatch, setting);
     const turned = { direct_members: [...people.direct_members].reverse(), direct_subgroups: [] };
     const change = { new: { direct_members: [], direct_subgroups: [group("moderators")] }, old: turned };
-    t.strictSame(outcome(await patch(id, { [setting]: change })), success(), setting);
+    await expects(t, patch(id, { [setting]: change }), success(), setting);
     t.equal((await record(id))[setting], group("moderators"), setting);
     await refuses(t, id, { [setting]: { new: 9999 } }, "Invalid user group");
     await refuses(
@@ -44,7 +44,7 @@ t.test("[spec 2.2, D16] every permission changes in the {new, old} form", async 
     t.equal((await patch(id, { [setting]: { new: group("nobody"), old: null } })).status, 200, setting);
   }
   const last = { can_send_message_group: { new: group("everyone"), old: group("owners") }, description: "not kept" };
-  t.strictSame(outcome(await patch(id, last)), mismatch);
+  await expects(t, patch(id, last), mismatch);
   t.equal((await record(id)).description, "", "all or nothing");
 });
 

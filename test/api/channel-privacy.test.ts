@@ -1,8 +1,7 @@
 /** Changing the privacy of a channel with PATCH /streams/{stream_id} (spec 4.4, D18; behaviour 2.4). */
 import t from "tap";
 import { named, startChannelServer } from "../support/channels.ts";
-import type { Params } from "../support/client.ts";
-import { channelSeenBy, createChannel, outcome, refusal, setRealmSettings, success } from "../support/conversation.ts";
+import { expects, type Params, success } from "../support/client.ts";
 import { startTestServer } from "../support/server.ts";
 
 const { server, owner, administrator, moderator, member, guest, group, channel, patch, record, refuses } =
@@ -28,9 +27,9 @@ t.test("[spec 4.4] invalid combinations of privacy settings are rejected", async
   await refuses(t, standard, { is_private: true }, "A default channel cannot be private.");
   await refuses(t, hidden, { is_default_stream: true }, "A default channel cannot be private.");
   t.equal((await patch(standard, { is_private: true, is_default_stream: false })).status, 200);
-  setRealmSettings(server, { moderation_request_channel_id: hidden });
+  server.setRealm({ moderation_request_channel_id: hidden });
   await refuses(t, hidden, { is_private: false }, "A moderation request channel cannot be public.");
-  setRealmSettings(server, { moderation_request_channel_id: -1 });
+  server.setRealm({ moderation_request_channel_id: -1 });
 });
 
 t.test("[spec 4.4] by default a private channel's history is protected, a public one's shared", async (t) => {
@@ -54,7 +53,7 @@ t.test("[spec 4.4] by default a private channel's history is protected, a public
     ],
   ];
   for (const [params, expected] of steps) {
-    t.strictSame(outcome(await patch(id, params)), success(), JSON.stringify(params));
+    await expects(t, patch(id, params), success(), JSON.stringify(params));
     t.match(await record(id), expected, JSON.stringify(params));
   }
 });
@@ -96,8 +95,9 @@ t.test("[D18] even administrators need content access to open written messages t
     can_move_messages_out_of_channel_group: { new: group("members") },
     can_subscribe_group: { new: group("nobody") },
   };
-  t.strictSame(
-    outcome(await patch(id, others, administrator)),
+  await expects(
+    t,
+    patch(id, others, administrator),
     success(),
     "a request that changes nothing requires no permission",
   );
@@ -110,13 +110,13 @@ t.test("[D18] even administrators need content access to open written messages t
 
 t.test("[spec 4.4] changing the privacy needs the permission to create such channels", async (t) => {
   const id = await channel({ can_administer_channel_group: named(member) }, [member]);
-  setRealmSettings(server, { can_create_private_channel_group: group("moderators") });
+  server.setRealm({ can_create_private_channel_group: group("moderators") });
   await refuses(t, id, { is_private: true }, insufficient, member);
-  setRealmSettings(server, { can_create_private_channel_group: group("members") });
+  server.setRealm({ can_create_private_channel_group: group("members") });
   t.equal((await patch(id, { is_private: true }, member)).status, 200);
-  setRealmSettings(server, { can_create_public_channel_group: group("moderators") });
+  server.setRealm({ can_create_public_channel_group: group("moderators") });
   await refuses(t, id, { is_private: false }, insufficient, member);
-  setRealmSettings(server, { can_create_public_channel_group: group("members") });
+  server.setRealm({ can_create_public_channel_group: group("members") });
   t.equal((await patch(id, { is_private: false }, member)).status, 200);
 });
 
@@ -124,18 +124,19 @@ t.test("[spec 4.4] web-public needs the server setting, the organization setting
   const id = await channel({ can_administer_channel_group: named(member) }, [member]);
   await refuses(t, id, { is_web_public: true }, insufficient, member);
   await refuses(t, id, { is_web_public: true }, insufficient, administrator);
-  setRealmSettings(server, { enable_spectator_access: false });
+  server.setRealm({ enable_spectator_access: false });
   await refuses(t, id, { is_web_public: true }, "Web-public channels are not enabled.");
   t.equal((await patch(id, { is_web_public: false })).status, 200, "making it less open needs none of them");
-  setRealmSettings(server, { enable_spectator_access: true });
+  server.setRealm({ enable_spectator_access: true });
   t.equal((await patch(id, { is_web_public: true })).status, 200);
-  t.match(await channelSeenBy(guest, id), { is_web_public: true });
+  t.match(await guest.channel(id), { is_web_public: true });
 
   const closed = await startTestServer(t, { environment: { WEB_PUBLIC_STREAMS_ENABLED: "false" } });
-  setRealmSettings(closed, { enable_spectator_access: true });
-  const there = await createChannel(closed.owner, "there", []);
-  t.strictSame(
-    outcome(await closed.owner.patch(`/streams/${there}`, { is_web_public: true })),
-    refusal("Web-public channels are not enabled."),
+  closed.setRealm({ enable_spectator_access: true });
+  const there = await closed.owner.createChannel("there", []);
+  await expects(
+    t,
+    closed.owner.patch(`/streams/${there}`, { is_web_public: true }),
+    "Web-public channels are not enabled.",
   );
 });

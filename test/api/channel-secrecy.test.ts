@@ -5,20 +5,19 @@
 import t from "tap";
 import { endpoints } from "../../schemas/index.ts";
 import type { Answer, Client, Params } from "../support/client.ts";
-import { createChannel, setRealmSettings } from "../support/conversation.ts";
 import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, member, moderator, guest, administrator } = await startServerWithUsers(t, everyRole);
-setRealmSettings(server, { enable_spectator_access: true });
+server.setRealm({ enable_spectator_access: true });
 
 const hiddenName = "hidden one";
-const hiddenId = await createChannel(owner, hiddenName, [owner], { invite_only: true });
+const hiddenId = await owner.createChannel(hiddenName, [owner], { invite_only: true });
 const archivedName = "hidden and archived";
-const archivedId = await createChannel(owner, archivedName, [owner], { invite_only: true });
+const archivedId = await owner.createChannel(archivedName, [owner], { invite_only: true });
 await owner.say(hiddenId, "topic", "secret");
 await owner.delete(`/streams/${archivedId}`);
 const leftName = "one they left";
-const leftId = await createChannel(owner, "known by this", [owner, member, moderator, guest], { invite_only: true });
+const leftId = await owner.createChannel("known by this", [owner, member, moderator, guest], { invite_only: true });
 await owner.say(leftId, "topic", "secret");
 await owner.delete("/users/me/subscriptions", {
   subscriptions: ["known by this"],
@@ -190,7 +189,7 @@ t.test("[S1] as the only exception, a hidden channel's name is in use; the error
   };
   const made = await member.post("/channels/create", { name: hiddenName, subscribers: [] });
   t.strictSame(made.body, { result: "error", ...taken });
-  const own = await createChannel(member, "own", [member]);
+  const own = await member.createChannel("own", [member]);
   t.strictSame((await member.patch(`/streams/${own}`, { new_name: hiddenName })).body, { result: "error", ...taken });
   const joined = await member.post("/users/me/subscriptions", { subscriptions: [{ name: hiddenName }] });
   t.strictSame(joined.body, {
@@ -201,7 +200,7 @@ t.test("[S1] as the only exception, a hidden channel's name is in use; the error
 });
 
 t.test("[S1] a mention of a hidden channel becomes no link, neither in messages nor in descriptions", async (t) => {
-  const own = await createChannel(member, "own links", [member], { description: `see #**${hiddenName}**` });
+  const own = await member.createChannel("own links", [member], { description: `see #**${hiddenName}**` });
   const { body } = await member.get(`/streams/${own}`);
   t.notMatch(body.stream.rendered_description, /data-stream-id/);
   await member.patch(`/streams/${own}`, { description: `see also #**${hiddenName}**` });

@@ -5,18 +5,7 @@
  */
 import t from "tap";
 import { named, startChannelServer } from "../support/channels.ts";
-import type { Client, Params } from "../support/client.ts";
-import {
-  botOf,
-  createChannel,
-  Follower,
-  outcome,
-  personOf,
-  refusal,
-  setRealmSettings,
-  success,
-  write,
-} from "../support/conversation.ts";
+import { type Client, expects, outcome, type Params, refusal, success } from "../support/client.ts";
 
 const { server, owner, administrator, moderator, member, guest, group, channel, patch, record, refuses } =
   await startChannelServer(t);
@@ -24,7 +13,7 @@ const insufficient = "Insufficient permission";
 
 t.test("[spec 4.4] one request changes all parameters sent and keeps the others", async (t) => {
   const id = await channel();
-  write(server, "channelFolders", 7, folder(7, false));
+  server.write("channelFolders", 7, folder(7, false));
   const sent = {
     description: "All about\r\n**tea**",
     new_name: "  Tea  ",
@@ -35,7 +24,7 @@ t.test("[spec 4.4] one request changes all parameters sent and keeps the others"
     topics_policy: "disable_empty_topic",
     can_send_message_group: { new: group("administrators"), old: group("everyone") },
   };
-  t.strictSame(outcome(await patch(id, sent)), success());
+  await expects(t, patch(id, sent), success());
   const { is_default: _none, ...seen } = await record(id);
   t.match(seen, {
     name: "Tea",
@@ -52,7 +41,7 @@ t.test("[spec 4.4] one request changes all parameters sent and keeps the others"
     is_archived: false,
     is_web_public: false,
   });
-  t.strictSame(outcome(await patch(id, {})), success(), "an empty request changes nothing");
+  await expects(t, patch(id, {}), success(), "an empty request changes nothing");
   t.strictSame(await record(id), seen);
 });
 
@@ -73,15 +62,15 @@ t.test("[spec 2.1] each parameter has its type; unknown ones are listed", async 
     [{ can_subscribe_group: { old: 3 } }, 'can_subscribe_group["new"] field is missing'],
   ];
   for (const [params, msg] of wrong) await refuses(t, id, params, msg);
-  t.strictSame(outcome(await owner.patch("/streams/one", {})), refusal("Invalid URL", "NOT_FOUND", 404));
+  await expects(t, owner.patch("/streams/one", {}), refusal("Invalid URL", "NOT_FOUND", 404));
   const { body } = await patch(id, { is_announcement_only: true, stream_post_policy: 2, description: "listed" });
   t.strictSame(body.ignored_parameters_unsupported, ["is_announcement_only", "stream_post_policy"]);
   t.match(await owner.anonymous().patch(`/streams/${id}`, {}), { status: 401, body: { code: "UNAUTHORIZED" } });
 });
 
 t.test("[spec 4.4, D24] only users who administer a channel can change it, by role or by permission", async (t) => {
-  const holder = await personOf(server, "holder");
-  const bot = await botOf(server, "helper", owner);
+  const holder = await server.user("holder");
+  const bot = await server.bot("helper", owner);
   const kinds = {
     public: await channel({ can_administer_channel_group: named(holder) }, [owner]),
     "private, in it": await channel({ invite_only: true, can_administer_channel_group: named(holder) }, [
@@ -113,9 +102,9 @@ t.test("[spec 4.4, D24] only users who administer a channel can change it, by ro
       t.equal(body.result === "success" ? may : body.msg, answers[kind as keyof typeof kinds], `${who}: ${kind}`);
     }
   }
-  t.strictSame(outcome(await patch(9999, { description: "x" })), refusal(unknown));
+  await expects(t, patch(9999, { description: "x" }), unknown);
   await patch(kinds["public"], { can_administer_channel_group: { new: named(guest) } });
-  t.strictSame(outcome(await patch(kinds["public"], {}, guest)), refusal(unknown), "guests never hold the permission");
+  await expects(t, patch(kinds["public"], {}, guest), unknown, "guests never hold the permission");
 });
 
 t.test("[spec 8, D8] a name has at most 60 code points, a description at most 1024", async (t) => {
@@ -131,13 +120,14 @@ t.test("[spec 8, D8] a name has at most 60 code points, a description at most 10
 
 t.test("[spec 4.4, D15] a name must be free, printable and different", async (t) => {
   const id = await channel({}, [owner, member]);
-  await createChannel(owner, "Taken Name", [owner], { invite_only: true });
-  const gone = await createChannel(owner, "archived name", []);
+  await owner.createChannel("Taken Name", [owner], { invite_only: true });
+  const gone = await owner.createChannel("archived name", []);
   await owner.delete(`/streams/${gone}`);
   for (const name of ["Taken Name", "taken name", " TAKEN NAME ", "Archived Name"]) {
     const taken = name.trim();
-    t.strictSame(
-      outcome(await patch(id, { new_name: name, description: "not kept" })),
+    await expects(
+      t,
+      patch(id, { new_name: name, description: "not kept" }),
       refusal(`Channel '${taken}' already exists`, "CHANNEL_ALREADY_EXISTS", 409, { channel_name: taken }),
     );
   }
@@ -152,7 +142,7 @@ t.test("[spec 4.4, D15] a name must be free, printable and different", async (t)
     "the channel's own name in another case is allowed",
   );
   t.equal((await record(id)).name, name.toUpperCase());
-  await createChannel(owner, `${name} again`, []);
+  await owner.createChannel(`${name} again`, []);
   t.equal((await patch(id, { new_name: `${name} moved` })).status, 200);
   t.equal((await owner.post("/channels/create", { name, subscribers: [] })).status, 200, "the old name is free again");
 });
@@ -173,8 +163,9 @@ t.test("[spec 2.4, D9, D19] administrators set retention: a number, realm_defaul
   }
   for (const form of ["forever", "0", "-1", '"soon"']) {
     const value = form.replaceAll('"', "");
-    t.strictSame(
-      outcome(await patch(id, { message_retention_days: form })),
+    await expects(
+      t,
+      patch(id, { message_retention_days: form }),
       refusal(`Bad value for 'message_retention_days': ${value}`, "REQUEST_VARIABLE_INVALID", 400, {
         var_name: "message_retention_days",
         bad_value: value,
@@ -198,35 +189,36 @@ t.test("[spec 2.4] topics_policy needs a permission, and empty_topic_only no oth
   t.equal((await patch(id, { topics_policy: "empty_topic_only" })).status, 200, "all messages are in the empty topic");
   await patch(id, { topics_policy: "inherit" });
   await owner.say(id, "somewhere", "in particular");
-  setRealmSettings(server, { empty_topic_display_name: "lounge" });
+  server.setRealm({ empty_topic_display_name: "lounge" });
   const msg =
     "To enable this configuration, all messages in this channel must be in the lounge topic. Consider renaming or deleting other topics.";
-  t.strictSame(
-    outcome(await patch(id, { topics_policy: "empty_topic_only" })),
+  await expects(
+    t,
+    patch(id, { topics_policy: "empty_topic_only" }),
     refusal(msg, "BAD_REQUEST", 400, { empty_topic_display_name: "lounge" }),
   );
   await owner.post(`/streams/${id}/delete_topic`, { topic_name: "somewhere" });
   t.equal((await patch(id, { topics_policy: "empty_topic_only" })).status, 200, "the other topic is deleted");
   t.equal((await owner.post("/messages", { type: "channel", to: id, topic: "x", content: "x" })).status, 400);
-  setRealmSettings(server, { empty_topic_display_name: "general chat" });
+  server.setRealm({ empty_topic_display_name: "general chat" });
 
-  setRealmSettings(server, { can_set_topics_policy_group: group("moderators") });
+  server.setRealm({ can_set_topics_policy_group: group("moderators") });
   await refuses(t, id, { topics_policy: "allow_empty_topic" }, insufficient, member);
   t.equal(
     (await patch(id, { topics_policy: "inherit" }, member)).status,
     200,
     "inheriting needs no further permission",
   );
-  setRealmSettings(server, { can_set_topics_policy_group: group("members") });
+  server.setRealm({ can_set_topics_policy_group: group("members") });
 });
 
 t.test("[spec 4.4] only administrators change default channels", async (t) => {
   const id = await channel({ can_administer_channel_group: named(moderator) });
   const mayNot = "You do not have permission to change default channels.";
   await refuses(t, id, { is_default_stream: true }, mayNot, moderator);
-  const follower = await Follower.of(member);
+  const follower = await member.follow();
   t.equal((await patch(id, { is_default_stream: true }, administrator)).status, 200);
-  const newcomer = await personOf(server, "newcomer");
+  const newcomer = await server.user("newcomer");
   const { body } = await newcomer.get("/users/me/subscriptions");
   t.ok(body.subscriptions.some(({ stream_id: joined }: { stream_id: number }) => joined === id));
   t.equal((await patch(id, { is_default_stream: true }, administrator)).status, 200);
@@ -241,8 +233,8 @@ function folder(id: number, isArchived: boolean) {
 }
 
 t.test("[spec 4.3, 4.4] a folder must exist and not be archived; null removes the channel from it", async (t) => {
-  write(server, "channelFolders", 11, folder(11, false));
-  write(server, "channelFolders", 12, folder(12, true));
+  server.write("channelFolders", 11, folder(11, false));
+  server.write("channelFolders", 12, folder(12, true));
   const id = await channel({ folder_id: 11 });
   t.equal((await record(id)).folder_id, 11);
   for (const folderId of [12, 999]) {

@@ -4,17 +4,7 @@
  */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
-import type { Params } from "../support/client.ts";
-import {
-  channelSeenBy,
-  createChannel,
-  Follower,
-  outcome,
-  personOf,
-  refusal,
-  setRealmSettings,
-  success,
-} from "../support/conversation.ts";
+import { expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { startTestServer } from "../support/server.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
 
@@ -37,7 +27,7 @@ async function isFree(name: string): Promise<boolean> {
 t.test("[spec 4.3] name and subscribers are enough; every other setting has its default", async (t) => {
   const made = await owner.post("/channels/create", { name: "plain", subscribers: [member.userId] });
   t.strictSame(outcome(made), success({ id: made.body.id }));
-  const record = await channelSeenBy(owner, made.body.id);
+  const record = await owner.channel(made.body.id);
   t.ok(Number.isSafeInteger(record.date_created));
   t.strictSame(record, {
     stream_id: made.body.id,
@@ -82,7 +72,7 @@ t.test("[spec 2.4] the record holds the values sent", async (t) => {
     can_send_message_group: administrators,
   };
   const made = await create({ name: "tea", subscribers: [owner.userId], ...sent });
-  t.match(await channelSeenBy(owner, made.body.id), {
+  t.match(await owner.channel(made.body.id), {
     name: "tea",
     description: "All about **tea**",
     rendered_description: "<p>All about <strong>tea</strong></p>",
@@ -100,8 +90,8 @@ t.test("[spec 2.4] the record holds the values sent", async (t) => {
 t.test("[spec 4.3] name and subscribers are required, and each parameter has its type", async (t) => {
   const missing = (name: string) =>
     refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
-  t.strictSame(outcome(await owner.post("/channels/create", { subscribers: [] })), missing("name"));
-  t.strictSame(outcome(await owner.post("/channels/create", { name: "x" })), missing("subscribers"));
+  await expects(t, owner.post("/channels/create", { subscribers: [] }), missing("name"));
+  await expects(t, owner.post("/channels/create", { name: "x" }), missing("subscribers"));
   const wrong: [Params, string][] = [
     [{ subscribers: "2" }, "subscribers is not a list"],
     [{ subscribers: "[2" }, "subscribers is not valid JSON"],
@@ -115,7 +105,7 @@ t.test("[spec 4.3] name and subscribers are required, and each parameter has its
     [{ can_subscribe_group: "[]" }, "can_subscribe_group is not an integer"],
   ];
   for (const [params, msg] of wrong) {
-    t.strictSame(outcome(await create({ name: "mistyped", ...params })), refusal(msg), msg);
+    await expects(t, create({ name: "mistyped", ...params }), msg, msg);
   }
   t.ok(await isFree("mistyped"));
 });
@@ -143,11 +133,12 @@ t.test("[spec 5] a request without credentials creates nothing", async (t) => {
 });
 
 t.test("[spec 7, D1] a name in use is rejected with 409 CHANNEL_ALREADY_EXISTS, whatever its case", async (t) => {
-  await createChannel(owner, "Straße und Äpfel", []);
+  await owner.createChannel("Straße und Äpfel", []);
   for (const name of ["Straße und Äpfel", "straße und äpfel", "  STRAßE UND ÄPFEL ", "straße und A\u0308pfel"]) {
     const taken = name.trim();
-    t.strictSame(
-      outcome(await create({ name }, member)),
+    await expects(
+      t,
+      create({ name }, member),
       refusal(`Channel '${taken}' already exists`, "CHANNEL_ALREADY_EXISTS", 409, { channel_name: taken }),
       taken,
     );
@@ -160,9 +151,10 @@ t.test("[M7] of two concurrent creations of one name, one succeeds and the other
 });
 
 t.test("[S1] as the only exception, the name of a private channel is in use for those who cannot see it", async (t) => {
-  await createChannel(owner, "hidden place", [owner], { invite_only: true });
-  t.strictSame(
-    outcome(await create({ name: "Hidden Place" }, member)),
+  await owner.createChannel("hidden place", [owner], { invite_only: true });
+  await expects(
+    t,
+    create({ name: "Hidden Place" }, member),
     refusal("Channel 'Hidden Place' already exists", "CHANNEL_ALREADY_EXISTS", 409, { channel_name: "Hidden Place" }),
   );
 });
@@ -172,11 +164,8 @@ t.test("[spec 8, D8] a name has at most 60 code points, in any Unicode plane", a
     const longest = letter.repeat(60);
     const made = await create({ name: longest });
     t.equal(made.status, 200, letter);
-    t.equal((await channelSeenBy(owner, made.body.id)).name, longest);
-    t.strictSame(
-      outcome(await create({ name: letter.repeat(61) })),
-      refusal("Channel name too long (limit: 60 characters)."),
-    );
+    t.equal((await owner.channel(made.body.id)).name, longest);
+    await expects(t, create({ name: letter.repeat(61) }), "Channel name too long (limit: 60 characters).");
   }
   const { body } = await owner.post("/register", { event_types: [], fetch_event_types: ["realm"] });
   t.match(body, { max_stream_name_length: 60, max_stream_description_length: 1024 });
@@ -186,10 +175,11 @@ t.test("[spec 8, D8] a description has at most 1024 code points", async (t) => {
   for (const letter of ["d", "🦜"]) {
     const longest = letter.repeat(1024);
     const made = await create({ name: `described ${letter}`, description: longest });
-    t.equal((await channelSeenBy(owner, made.body.id)).description, longest);
-    t.strictSame(
-      outcome(await create({ name: `too much ${letter}`, description: letter.repeat(1025) })),
-      refusal("description is too long (limit: 1024 characters)"),
+    t.equal((await owner.channel(made.body.id)).description, longest);
+    await expects(
+      t,
+      create({ name: `too much ${letter}`, description: letter.repeat(1025) }),
+      "description is too long (limit: 1024 characters)",
     );
     t.ok(await isFree(`too much ${letter}`));
   }
@@ -197,8 +187,8 @@ t.test("[spec 8, D8] a description has at most 1024 code points", async (t) => {
 
 t.test("[spec 4.3] a name is trimmed, not blank, and printable", async (t) => {
   const made = await create({ name: " \t roomy  " });
-  t.equal((await channelSeenBy(owner, made.body.id)).name, "roomy");
-  for (const name of ["", "   "]) t.strictSame(outcome(await create({ name })), refusal("name cannot be blank"));
+  t.equal((await owner.channel(made.body.id)).name, "roomy");
+  for (const name of ["", "   "]) await expects(t, create({ name }), "name cannot be blank");
   for (const [name, position] of [
     ["a\u0000b", 2],
     ["tab\there", 4],
@@ -207,16 +197,13 @@ t.test("[spec 4.3] a name is trimmed, not blank, and printable", async (t) => {
     ["ab\uffff", 3],
     ["abc\u{1fffe}", 4],
   ] as const) {
-    t.strictSame(
-      outcome(await create({ name })),
-      refusal(`Invalid character in channel name, at position ${position}.`),
-    );
+    await expects(t, create({ name }), `Invalid character in channel name, at position ${position}.`);
   }
 });
 
 t.test("[spec 4.3] line breaks in a description become spaces", async (t) => {
   const made = await create({ name: "lines", description: "one\ntwo\r\nthree\rfour" });
-  t.equal((await channelSeenBy(owner, made.body.id)).description, "one two three four");
+  t.equal((await owner.channel(made.body.id)).description, "one two three four");
 });
 
 t.test("[spec 2.4, D9] retention is a number, realm_default or unlimited, raw or as a JSON string", async (t) => {
@@ -231,12 +218,13 @@ t.test("[spec 2.4, D9] retention is a number, realm_default or unlimited, raw or
   for (const [index, [form, stored]] of forms.entries()) {
     const made = await create({ name: `kept ${index}`, message_retention_days: form });
     t.equal(made.status, 200, String(form));
-    t.equal((await channelSeenBy(owner, made.body.id)).message_retention_days, stored, String(form));
+    t.equal((await owner.channel(made.body.id)).message_retention_days, stored, String(form));
   }
   for (const form of ["forever", "0", "-1", '"soon"']) {
     const value = form.replaceAll('"', "");
-    t.strictSame(
-      outcome(await create({ name: "kept badly", message_retention_days: form })),
+    await expects(
+      t,
+      create({ name: "kept badly", message_retention_days: form }),
       refusal(`Bad value for 'message_retention_days': ${value}`, "REQUEST_VARIABLE_INVALID", 400, {
         var_name: "message_retention_days",
         bad_value: value,
@@ -246,12 +234,13 @@ t.test("[spec 2.4, D9] retention is a number, realm_default or unlimited, raw or
 });
 
 t.test("[D19] only organization administrators set retention; others may send realm_default", async (t) => {
-  const administrator = await personOf(server, "administrator", roles.administrator);
+  const administrator = await server.user("administrator", roles.administrator);
   t.equal((await create({ name: "kept by admin", message_retention_days: 5 }, administrator)).status, 200);
   t.equal((await create({ name: "kept default", message_retention_days: "realm_default" }, member)).status, 200);
   for (const by of [member, moderator]) {
-    t.strictSame(
-      outcome(await create({ name: "kept by member", message_retention_days: "unlimited" }, by)),
+    await expects(
+      t,
+      create({ name: "kept by member", message_retention_days: "unlimited" }, by),
       refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL"),
     );
   }
@@ -261,7 +250,7 @@ t.test("[spec 2.4, D9] topics_policy is one of four values, raw or as a JSON str
   for (const policy of ["inherit", "allow_empty_topic", "disable_empty_topic", "empty_topic_only"]) {
     for (const form of [policy, `"${policy}"`]) {
       const made = await create({ name: `topics ${form}`, topics_policy: form }, member);
-      t.equal((await channelSeenBy(owner, made.body.id)).topics_policy, policy);
+      t.equal((await owner.channel(made.body.id)).topics_policy, policy);
     }
   }
 });
@@ -270,7 +259,7 @@ t.test("[spec 4.3] history is protected by default in a private channel, always 
   const shared = async (name: string, params: Params) => {
     const made = await create({ name, subscribers: [owner.userId], ...params });
     t.equal(made.status, 200, name);
-    return (await channelSeenBy(owner, made.body.id))?.history_public_to_subscribers;
+    return (await owner.channel(made.body.id))?.history_public_to_subscribers;
   };
   t.equal(await shared("private default", { invite_only: true }), false);
   t.equal(await shared("private shared", { invite_only: true, history_public_to_subscribers: true }), true);
@@ -279,39 +268,37 @@ t.test("[spec 4.3] history is protected by default in a private channel, always 
 });
 
 t.test("[spec 4.3] only administrators create default channels, public and joined by new users", async (t) => {
-  const follower = await Follower.of(member);
-  t.strictSame(
-    outcome(await create({ name: "for all", is_default_stream: true }, moderator)),
-    refusal("Insufficient permission"),
-  );
-  t.strictSame(
-    outcome(await create({ name: "for all", is_default_stream: true, invite_only: true })),
-    refusal("A default channel cannot be private."),
+  const follower = await member.follow();
+  await expects(t, create({ name: "for all", is_default_stream: true }, moderator), "Insufficient permission");
+  await expects(
+    t,
+    create({ name: "for all", is_default_stream: true, invite_only: true }),
+    "A default channel cannot be private.",
   );
   const made = await create({ name: "for all", is_default_stream: true });
   await follower.settled();
   t.strictSame(follower.ofType("default_streams"), [{ type: "default_streams", default_streams: [1, made.body.id] }]);
-  const newcomer = await personOf(server, "newcomer");
+  const newcomer = await server.user("newcomer");
   const { body } = await newcomer.get("/users/me/subscriptions");
   t.strictSame(
     body.subscriptions.map(({ name }: { name: string }) => name),
     ["for all", "general"],
   );
-  const latecomer = await personOf(server, "foreigner", roles.guest);
+  const latecomer = await server.user("foreigner", roles.guest);
   t.strictSame((await latecomer.get("/users/me/subscriptions")).body.subscriptions, []);
 });
 
 t.test("[spec 4.3] web-public needs the server and organization settings and a subscribed creator", async (t) => {
   const webPublic = { is_web_public: true };
   const disabled = refusal("Web-public channels are not enabled.");
-  t.strictSame(outcome(await create({ name: "web", ...webPublic })), disabled, "the organization setting is off");
+  await expects(t, create({ name: "web", ...webPublic }), disabled, "the organization setting is off");
 
   const open = await startTestServer(t);
-  setRealmSettings(open, { enable_spectator_access: true });
-  const outsider = await personOf(open, "outsider");
-  t.strictSame(outcome(await create({ name: "web", ...webPublic }, outsider)), refusal("Insufficient permission"));
+  open.setRealm({ enable_spectator_access: true });
+  const outsider = await open.user("outsider");
+  await expects(t, create({ name: "web", ...webPublic }, outsider), "Insufficient permission");
   const made = await create({ name: "web", ...webPublic }, open.owner);
-  t.match(await channelSeenBy(outsider, made.body.id), {
+  t.match(await outsider.channel(made.body.id), {
     is_web_public: true,
     invite_only: false,
     history_public_to_subscribers: true,
@@ -319,41 +306,38 @@ t.test("[spec 4.3] web-public needs the server and organization settings and a s
   t.equal((await create({ name: "private web", invite_only: true, ...webPublic }, open.owner)).status, 400);
 
   const closed = await startTestServer(t, { environment: { WEB_PUBLIC_STREAMS_ENABLED: "false" } });
-  setRealmSettings(closed, { enable_spectator_access: true });
-  t.strictSame(
-    outcome(await create({ name: "web", ...webPublic }, closed.owner)),
-    disabled,
-    "the server setting is off",
-  );
+  closed.setRealm({ enable_spectator_access: true });
+  await expects(t, create({ name: "web", ...webPublic }, closed.owner), disabled, "the server setting is off");
 });
 
 t.test("[spec 4.3] subscribers must be active users; one who is not rejects the whole creation", async (t) => {
-  const gone = await personOf(server, "gone");
+  const gone = await server.user("gone");
   await owner.delete(`/users/${gone.userId}`);
   const refused: [number[], string][] = [
     [[member.userId, 999_999], "No such user"],
     [[member.userId, gone.userId], "User is deactivated"],
   ];
   for (const [subscribers, msg] of refused) {
-    t.strictSame(outcome(await create({ name: "undone", subscribers })), refusal(msg));
+    await expects(t, create({ name: "undone", subscribers }), msg);
     t.ok(await isFree("undone"));
   }
   const made = await create({ name: "done", subscribers: [member.userId, guest.userId, member.userId] });
-  t.equal((await channelSeenBy(owner, made.body.id)).subscriber_count, 2, "a user named twice is subscribed once");
+  t.equal((await owner.channel(made.body.id)).subscriber_count, 2, "a user named twice is subscribed once");
   t.equal((await member.get("/users/me/subscriptions")).body.subscriptions.length, 3);
 });
 
 t.test("[S3] a request names at most 20,000 subscribers", async (t) => {
   const most = Array.from({ length: 20_000 }, (_, index) => 1_000_000 + index);
-  t.strictSame(outcome(await create({ name: "crowded", subscribers: most })), refusal("No such user"));
-  t.strictSame(
-    outcome(await create({ name: "crowded", subscribers: [...most, 3] })),
-    refusal("subscribers is too long (limit: 20000 items)"),
+  await expects(t, create({ name: "crowded", subscribers: most }), "No such user");
+  await expects(
+    t,
+    create({ name: "crowded", subscribers: [...most, 3] }),
+    "subscribers is too long (limit: 20000 items)",
   );
 });
 
 t.test("[spec 4.3] announce posts a notice for a channel with subscribers, and none for an empty one", async (t) => {
-  const follower = await Follower.of(owner, { apply_markdown: true });
+  const follower = await owner.follow({ apply_markdown: true });
   await create({ name: "unannounced", subscribers: [member.userId] }, member);
   await create({ name: "empty", announce: true }, member);
   await create({ name: "secretly", announce: true, invite_only: true, subscribers: [member.userId] }, member);

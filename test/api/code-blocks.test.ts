@@ -7,7 +7,6 @@ import { parseContent, resolveContent } from "../../domain/markdown/render.ts";
 import { limits } from "../../schemas/limits.ts";
 import { CodeHighlighter } from "../../src/operations/media/code-highlighter.ts";
 import { OPTIONS, RESOLVER } from "../domain/markdown-support.ts";
-import { createChannel } from "../support/conversation.ts";
 import { startTestServer } from "../support/server.ts";
 
 /** The short names of Pygments, as the clients' style sheets use them. */
@@ -35,7 +34,7 @@ function textOf(fragment: string): string {
 
 const server = await startTestServer(t);
 const { owner } = server;
-const channelId = await createChannel(owner, "code", [owner]);
+const channelId = await owner.createChannel("code", [owner]);
 const colored = '<code><span class="n">x</span> <span class="o">=</span> <span class="mi">1</span>\n</code>';
 const source = "```py\nx = 1\n```";
 

@@ -10,7 +10,6 @@ import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { Client } from "../support/client.ts";
-import { realmOf } from "../support/conversation.ts";
 import { RawConnection } from "../support/http.ts";
 import { pythonObstacle, runPython } from "../support/python.ts";
 import { startTestServer } from "../support/server.ts";
@@ -32,7 +31,7 @@ t.before(async () => {
     const posts = contents.map((content) => owner.post("/messages", { type: "direct", to: "[2]", content }));
     for (const { status } of await Promise.all(posts)) if (status !== 200) throw new Error(`status ${status}`);
   }
-  const { dispatcher } = realmOf(server);
+  const { dispatcher } = server.realm;
   const people = Array.from({ length: 1_300 }, (_, index) => {
     const email = `${index}${"a".repeat(40)}@${`${"b".repeat(59)}.`.repeat(3)}example.com`;
     const account = { email, fullName: `${index} ${"字".repeat(90)}`, passwordHash: "", role: roles.member };

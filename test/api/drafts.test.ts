@@ -2,31 +2,16 @@
 import t from "tap";
 import { removeAllDrafts } from "../../actors/user/drafts.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { Client, Params } from "../support/client.ts";
-import {
-  createChannel,
-  type Event,
-  Follower,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  setUserSettings,
-  success,
-  systemGroup,
-} from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
+import { type Client, type Event, expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
-import { writeMany } from "../support/rows.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { newUsers, oneOfEachKind, startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, member, guest, former } = await startServerWithUsers(t, ["member", "guest", "former"]);
 await owner.delete(`/users/${former.userId}`);
 const general = 1;
-const secret = await createChannel(owner, "secret", [owner], { invite_only: true });
+const secret = await owner.createChannel("secret", [owner], { invite_only: true });
 
 const wanted = { event_types: ["drafts", "message"] };
 const missing = refusal("Draft does not exist", "NOT_FOUND", 404);
@@ -50,15 +35,15 @@ async function keep(client: Client, ...drafts: readonly Params[]): Promise<numbe
 
 t.test("drafts are stored, listed by last edit, and sent to their owner alone", async (t) => {
   const person = await newUser();
-  const [own, other] = [await Follower.of(person, wanted), await Follower.of(member, wanted)];
-  t.strictSame(outcome(await person.get("/drafts")), success({ count: 0, drafts: [] }));
+  const [own, other] = [await person.follow(wanted), await member.follow(wanted)];
+  await expects(t, person.get("/drafts"), success({ count: 0, drafts: [] }));
   const given = [toPeople, toNobody, toChannel];
   const made = await person.post("/drafts", { drafts: given });
   const [first = 0] = made.body.ids;
   t.strictSame(outcome(made), success({ ids: [first, first + 1, first + 2] }), "ids in the order of the request");
   const kept = given.map((draft, index) => ({ id: first + index, ...draft }));
   const newestFirst = [kept[1], kept[0], kept[2]];
-  t.strictSame(outcome(await person.get("/drafts")), success({ count: 3, drafts: newestFirst }));
+  await expects(t, person.get("/drafts"), success({ count: 3, drafts: newestFirst }));
   t.strictSame((await person.register({ fetch_event_types: ["drafts"] }))["drafts"], newestFirst);
   t.strictSame(await draftsOf(member), [], "other users do not see them");
   await own.settled();
@@ -68,9 +53,9 @@ t.test("drafts are stored, listed by last edit, and sent to their owner alone", 
 });
 
 t.test("an empty list returns no ids and sends no event", async (t) => {
-  const changes = await watchChanges(member);
-  t.strictSame(outcome(await member.post("/drafts", { drafts: [] })), success({ ids: [] }));
-  t.strictSame(outcome(await member.post("/drafts")), success({ ids: [] }));
+  const changes = await member.watchChanges();
+  await expects(t, member.post("/drafts", { drafts: [] }), success({ ids: [] }));
+  await expects(t, member.post("/drafts"), success({ ids: [] }));
   t.strictSame(await changes(), []);
 });
 
@@ -115,7 +100,7 @@ t.test("fields that do not belong to the type of a draft are ignored", async (t)
 
 t.test("the server fills in a missing timestamp", async (t) => {
   const { server: clocked, clock } = await startClockedServer(t);
-  const person = await personOf(clocked, "person");
+  const person = await clocked.user("person");
   const now = () => Math.floor(clock.now() / 1000);
   const { timestamp: _none, ...timeless } = toNobody;
   const [id = 0, other = 0] = await keep(person, timeless, { ...toNobody, timestamp: null });
@@ -125,7 +110,7 @@ t.test("the server fills in a missing timestamp", async (t) => {
     { id, ...timeless, timestamp: made },
   ]);
   clock.advance(3000);
-  t.strictSame(outcome(await person.patch(`/drafts/${id}`, { draft: timeless })), success());
+  await expects(t, person.patch(`/drafts/${id}`, { draft: timeless }), success());
   t.strictSame(
     (await draftsOf(person)).map((draft) => [draft.id, draft.timestamp]),
     [
@@ -182,17 +167,17 @@ t.test("an invalid draft is rejected with its error message, together with the w
   t.equal(limits.direct_recipients_max, 200);
   const person = await newUser();
   const [id = 0] = await keep(person, toChannel);
-  const changes = await watchChanges(person);
+  const changes = await person.watchChanges();
   for (const [draft, msg] of wrongDrafts) {
     const posted = await person.post("/drafts", { drafts: JSON.stringify([toNobody, draft]) });
     t.strictSame(outcome(posted), refusal(msg.replace(/\bdraft(?=\[| is)/, "drafts[1]")), JSON.stringify(draft));
     const patched = await person.patch(`/drafts/${id}`, { draft: JSON.stringify(draft) });
     t.strictSame(outcome(patched), refusal(msg), JSON.stringify(draft));
   }
-  t.strictSame(outcome(await person.post("/drafts", { drafts: "no" })), refusal("drafts is not valid JSON"));
-  t.strictSame(outcome(await person.post("/drafts", { drafts: {} })), refusal("drafts is not a list"));
+  await expects(t, person.post("/drafts", { drafts: "no" }), "drafts is not valid JSON");
+  await expects(t, person.post("/drafts", { drafts: {} }), "drafts is not a list");
   const none = refusal("Missing 'draft' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "draft" });
-  t.strictSame(outcome(await person.patch(`/drafts/${id}`)), none);
+  await expects(t, person.patch(`/drafts/${id}`), none);
   t.strictSame(await changes(), []);
   t.strictSame(await draftsOf(person), [{ id, ...toChannel }]);
   const latest = { ...toNobody, timestamp: limits.draft_timestamp_s_max };
@@ -204,11 +189,11 @@ t.test("an invalid draft is rejected with its error message, together with the w
 t.test("[S1] a guest can address drafts only to users they may see", async (t) => {
   const open = { ...toPeople, to: [member.userId] };
   t.equal((await guest.post("/drafts", { drafts: [open] })).status, 200);
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+  server.setRealm({ can_access_all_users_group: server.group("role:members") });
   const refused = await guest.post("/drafts", { drafts: [open] });
   t.strictSame(outcome(refused), refusal(`Invalid user ID ${member.userId}`));
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
-  t.strictSame(outcome(await guest.post("/drafts", { drafts: [toChannel] })), refusal("Invalid channel ID"));
+  server.setRealm({ can_access_all_users_group: server.group("role:everyone") });
+  await expects(t, guest.post("/drafts", { drafts: [toChannel] }), "Invalid channel ID");
 });
 
 t.test("[S3] drafts_per_user_max: one more is rejected, also in one request", async (t) => {
@@ -227,11 +212,11 @@ t.test("[S3] drafts_per_user_max: one more is rejected, also in one request", as
     } as const;
     return [[person.userId, id], row] as const;
   });
-  writeMany(server, "drafts", rows);
+  server.writeMany("drafts", rows);
   const tooMany = refusal("Too many drafts");
-  t.strictSame(outcome(await person.post("/drafts", { drafts: [toNobody, toNobody, toNobody] })), tooMany);
+  await expects(t, person.post("/drafts", { drafts: [toNobody, toNobody, toNobody] }), tooMany);
   await keep(person, toNobody, toNobody);
-  t.strictSame(outcome(await person.post("/drafts", { drafts: [toNobody] })), tooMany);
+  await expects(t, person.post("/drafts", { drafts: [toNobody] }), tooMany);
   const { body } = await person.get("/drafts");
   t.equal(body.count, countMax);
   t.equal(body.drafts.length, countMax);
@@ -239,16 +224,16 @@ t.test("[S3] drafts_per_user_max: one more is rejected, also in one request", as
   t.equal((state["drafts"] as unknown[]).length, countMax, "[behaviour 1.8] all of them are in the state");
   const drafts = Array(countMax + 1).fill(toNobody);
   const tooLong = refusal(`drafts is too long (limit: ${countMax} items)`);
-  t.strictSame(outcome(await member.post("/drafts", { drafts })), tooLong);
+  await expects(t, member.post("/drafts", { drafts }), tooLong);
 });
 
 t.test("an edit replaces the draft, and sends the whole draft only if it differs", async (t) => {
   const person = await newUser();
   const [id = 0] = await keep(person, toChannel);
-  const follower = await Follower.of(person, wanted);
+  const follower = await person.follow(wanted);
   for (const draft of [toPeople, toNobody, toChannel]) {
-    t.strictSame(outcome(await person.patch(`/drafts/${id}`, { draft })), success());
-    t.strictSame(outcome(await person.patch(`/drafts/${id}`, { draft })), success(), "repeating it changes nothing");
+    await expects(t, person.patch(`/drafts/${id}`, { draft }), success());
+    await expects(t, person.patch(`/drafts/${id}`, { draft }), success(), "repeating it changes nothing");
     t.strictSame(await draftsOf(person), [{ id, ...draft }]);
   }
   await follower.settled();
@@ -263,14 +248,14 @@ t.test("an edit replaces the draft, and sends the whole draft only if it differs
 t.test("a draft is deleted once; another user's draft does not exist", async (t) => {
   const person = await newUser();
   const [id = 0] = await keep(person, toChannel);
-  const follower = await Follower.of(person, wanted);
-  t.strictSame(outcome(await member.delete(`/drafts/${id}`)), missing);
-  t.strictSame(outcome(await member.patch(`/drafts/${id}`, { draft: toNobody })), missing);
+  const follower = await person.follow(wanted);
+  await expects(t, member.delete(`/drafts/${id}`), missing);
+  await expects(t, member.patch(`/drafts/${id}`, { draft: toNobody }), missing);
   t.strictSame(await draftsOf(person), [{ id, ...toChannel }]);
-  t.strictSame(outcome(await person.delete(`/drafts/${id}`)), success());
-  t.strictSame(outcome(await person.delete(`/drafts/${id}`)), missing);
-  t.strictSame(outcome(await person.patch(`/drafts/${id}`, { draft: { ...toChannel, to: [secret] } })), missing);
-  t.strictSame(outcome(await person.delete("/drafts/0")), missing);
+  await expects(t, person.delete(`/drafts/${id}`), success());
+  await expects(t, person.delete(`/drafts/${id}`), missing);
+  await expects(t, person.patch(`/drafts/${id}`, { draft: { ...toChannel, to: [secret] } }), missing);
+  await expects(t, person.delete("/drafts/0"), missing);
   t.equal((await person.delete("/drafts/abc")).status, 404);
   await follower.settled();
   t.strictSame(follower.ofType("drafts"), [{ type: "drafts", op: "remove", draft_id: id }]);
@@ -280,14 +265,14 @@ t.test("a draft is deleted once; another user's draft does not exist", async (t)
 t.test("[spec 2.3] without enable_drafts_synchronization every operation on drafts is rejected", async (t) => {
   const person = await newUser();
   const [id = 0] = await keep(person, toChannel, toPeople);
-  setUserSettings(server, person.userId, { enable_drafts_synchronization: false });
-  t.strictSame(outcome(await person.get("/drafts")), disabled);
-  t.strictSame(outcome(await person.post("/drafts", { drafts: [] })), disabled);
-  t.strictSame(outcome(await person.post("/drafts", { drafts: [toNobody] })), disabled);
-  t.strictSame(outcome(await person.patch(`/drafts/${id}`, { draft: toNobody })), disabled);
-  t.strictSame(outcome(await person.delete(`/drafts/${id}`)), disabled);
+  server.setUser(person.userId, { enable_drafts_synchronization: false });
+  await expects(t, person.get("/drafts"), disabled);
+  await expects(t, person.post("/drafts", { drafts: [] }), disabled);
+  await expects(t, person.post("/drafts", { drafts: [toNobody] }), disabled);
+  await expects(t, person.patch(`/drafts/${id}`, { draft: toNobody }), disabled);
+  await expects(t, person.delete(`/drafts/${id}`), disabled);
   t.strictSame((await person.register({ fetch_event_types: ["drafts"] }))["drafts"], []);
-  setUserSettings(server, person.userId, { enable_drafts_synchronization: true });
+  server.setUser(person.userId, { enable_drafts_synchronization: true });
   t.equal((await draftsOf(person)).length, 2);
 });
 
@@ -296,25 +281,25 @@ t.test("[spec 2.3] turning synchronization off deletes all drafts of the user wi
   const ids = await keep(person, toChannel, toPeople, toNobody);
   await keep(member, toNobody);
   t.strictSame(
-    removeAllDrafts(realmOf(server).view, person.userId),
-    ids.map((id) => ({ kind: "remove", table: "drafts", key: [person.userId, id], row: null })),
+    removeAllDrafts(server.realm.view, person.userId),
+    ids.map((id) => ({ kind: "remove", table: "drafts", key: [person.userId, id] })),
   );
 });
 
 t.test("every user can keep drafts, guests and bots included", async (t) => {
   for (const client of await oneOfEachKind(server)) {
     const [id = 0] = await keep(client, toNobody);
-    t.strictSame(outcome(await client.patch(`/drafts/${id}`, { draft: toPeople })), success(), `${client.userId}`);
+    await expects(t, client.patch(`/drafts/${id}`, { draft: toPeople }), success(), `${client.userId}`);
     t.ok((await draftsOf(client)).some((draft) => draft.id === id));
-    t.strictSame(outcome(await client.delete(`/drafts/${id}`)), success());
+    await expects(t, client.delete(`/drafts/${id}`), success());
   }
 });
 
 t.test("[M1] state before + events = fresh state, and both survive a restart", async (t) => {
   const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
-  const person = await personOf(before, "person");
+  const person = await before.user("person");
   const ids = await keep(person, toChannel, toNobody, { ...toPeople, to: [2] });
-  const follower = await Follower.of(person, { ...wanted, fetch_event_types: ["drafts"] });
+  const follower = await person.follow({ ...wanted, fetch_event_types: ["drafts"] });
   await person.patch(`/drafts/${ids[0]}`, { draft: { ...toNobody, content: "changed", timestamp: at + 100 } });
   await person.delete(`/drafts/${ids[1]}`);
   await keep(person, { ...toNobody, timestamp: at - 5 }, { ...toChannel, timestamp: at + 50 });

@@ -6,9 +6,8 @@ import { createHash } from "node:crypto";
 import t, { type Test } from "tap";
 import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
-import { Client } from "../support/client.ts";
-import { Follower, outcome, personOf, realmOf, refusal, success } from "../support/conversation.ts";
-import { HostClient, watchChanges } from "../support/http.ts";
+import { Client, outcome, refusal, success } from "../support/client.ts";
+import { HostClient } from "../support/http.ts";
 import { attribute, byTag, type Page, submit, visit } from "../support/join.ts";
 import { MailServer, pendingMails, type Received } from "../support/mail.ts";
 import { ManualClock } from "../support/manual-clock.ts";
@@ -18,7 +17,6 @@ import { startTestServer } from "../support/server.ts";
 const clock = new ManualClock(Date.UTC(2026, 4, 1, 12));
 const far = await MailServer.start(t);
 const server = await startTestServer(t, { environment: { SMTP_URL: far.url, REALM_NAME: "Tea & Co" }, clock });
-t.teardown(() => clock.release());
 const { owner } = server;
 const hourMs = 60 * 60 * 1000;
 
@@ -51,12 +49,12 @@ function follow(link: string): Promise<Page> {
 }
 
 function addressOf(client: Client): string | undefined {
-  return realmOf(server).view.users.get(client.userId)?.email;
+  return server.realm.view.users.get(client.userId)?.email;
 }
 
 t.test("[spec 4.1, D177] the email changes when the button behind the link is pressed, not before", async (t) => {
-  const ann = await personOf(server, "ann");
-  const changes = await watchChanges(owner);
+  const ann = await server.user("ann");
+  const changes = await owner.watchChanges();
   t.strictSame(await request(ann, " ann.new@example.org "), accepted);
   t.equal(addressOf(ann), "ann0@example.com");
   t.strictSame(await changes(), [], "no event before the confirmation");
@@ -92,8 +90,8 @@ t.test("[spec 4.1, D177] the email changes when the button behind the link is pr
 });
 
 t.test("[behaviour 2.1] users who may see the email receive an event when it changes", async (t) => {
-  const bea = await personOf(server, "bea");
-  const follower = await Follower.of(owner, { event_types: ["realm_user", "message"] });
+  const bea = await server.user("bea");
+  const follower = await owner.follow({ event_types: ["realm_user", "message"] });
   await request(bea, "bea.new@example.org");
   await follow(await linkTo("bea.new@example.org"));
   await follower.settled();
@@ -102,14 +100,14 @@ t.test("[behaviour 2.1] users who may see the email receive an event when it cha
 });
 
 t.test("[behaviour 2.1] requesting the current email succeeds and sends no email", async (t) => {
-  const cleo = await personOf(server, "cleo");
+  const cleo = await server.user("cleo");
   t.strictSame(await request(cleo, "cleo0@example.com\n"), accepted);
   t.equal((await mailsTo("cleo0@example.com")).length, 0);
 });
 
 t.test("[behaviour 2.1] the own email in another case is a change; another user's email is rejected", async (t) => {
-  const dora = await personOf(server, "dora");
-  const gone = await personOf(server, "gone");
+  const dora = await server.user("dora");
+  const gone = await server.user("gone");
   t.equal((await owner.delete(`/users/${gone.userId}`)).status, 200);
   for (const taken of ["owner@localhost", "OWNER@localhost", "gone0@example.com", "user2@colloquy.invalid"]) {
     t.strictSame(await request(dora, taken), refusal("Already has an account."), taken);
@@ -120,7 +118,7 @@ t.test("[behaviour 2.1] the own email in another case is a change; another user'
 });
 
 t.test("[S1] a dummy email that the server generates cannot be taken", async (t) => {
-  const dummy = await personOf(server, "dummy");
+  const dummy = await server.user("dummy");
   for (const reserved of [`user${owner.userId}@colloquy.invalid`, "User99@Colloquy.invalid"]) {
     t.strictSame(await request(dummy, reserved), refusal("Already has an account."), reserved);
     t.strictSame(await mailsTo(reserved), [], "no email is stored");
@@ -128,7 +126,7 @@ t.test("[S1] a dummy email that the server generates cannot be taken", async (t)
 });
 
 t.test('[behaviour 2.1, S3] a malformed email is rejected with "Enter a valid email address."', async (t) => {
-  const emil = await personOf(server, "emil");
+  const emil = await server.user("emil");
   const host = "@example.org";
   const tooLong = `${"e".repeat(limits.email_code_points_max + 1 - host.length)}${host}`;
   const bad = [
@@ -151,7 +149,7 @@ t.test('[behaviour 2.1, S3] a malformed email is rejected with "Enter a valid em
 });
 
 t.test("[behaviour 2.1] a Host header that is not a plain host is rejected, and no link is sent", async (t) => {
-  const finn = await personOf(server, "finn");
+  const finn = await server.user("finn");
   for (const host of ["evil.example.org/x?", "evil.example.org#", "a b", "user@evil.example.org"]) {
     const answer = await new HostClient(finn, host).patch("/settings", { email: "finn.new@example.org" });
     t.equal(answer.status, 400, host);
@@ -160,7 +158,7 @@ t.test("[behaviour 2.1] a Host header that is not a plain host is rejected, and 
 });
 
 t.test("[spec 4.1] a newer request replaces the older one, whose link becomes invalid", async (t) => {
-  const gina = await personOf(server, "gina");
+  const gina = await server.user("gina");
   await request(gina, "gina.one@example.org");
   const first = await linkTo("gina.one@example.org");
   clock.advance(1);
@@ -174,7 +172,7 @@ t.test("[spec 4.1] a newer request replaces the older one, whose link becomes in
 });
 
 t.test("[D261] the same address twice within email_change_repeat_ms sends one email, whose link works", async (t) => {
-  const petra = await personOf(server, "petra");
+  const petra = await server.user("petra");
   const email = "petra.new@example.org";
   t.strictSame(await request(petra, email), accepted);
   const first = await linkTo(email);
@@ -190,7 +188,7 @@ t.test("[D261] the same address twice within email_change_repeat_ms sends one em
 });
 
 t.test("[D261] a request whose link does not count any more is not repeated but made anew", async (t) => {
-  const quinn = await personOf(server, "quinn");
+  const quinn = await server.user("quinn");
   const [one, two] = ["quinn.one@example.org", "quinn.two@example.org"];
   for (const email of [one, two]) t.strictSame(await request(quinn, email), accepted);
   t.equal((await mailsTo(two)).length, 1, "another address is no repeat");
@@ -203,7 +201,7 @@ t.test("[D261] a request whose link does not count any more is not repeated but 
 });
 
 t.test("[D177] GET and HEAD do not confirm the change, nor does the form of another site", async (t) => {
-  const hans = await personOf(server, "hans");
+  const hans = await server.user("hans");
   await request(hans, "hans.new@example.org");
   const link = await linkTo("hans.new@example.org");
   for (const method of ["GET", "HEAD", "GET"]) t.equal((await visit(link, method)).status, 200, method);
@@ -218,7 +216,7 @@ t.test("[D177] GET and HEAD do not confirm the change, nor does the form of anot
 });
 
 t.test("[D177] a button that is pressed twice changes the address once, and no answer says the opposite", async (t) => {
-  const rosa = await personOf(server, "rosa");
+  const rosa = await server.user("rosa");
   await request(rosa, "rosa.new@example.org");
   const link = await linkTo("rosa.new@example.org");
   const pages = await Promise.all([follow(link), follow(link)]);
@@ -257,9 +255,9 @@ t.test("[spec 4.1] a link with an unknown key leads to a page that says so", asy
 });
 
 t.test("[spec 4.1] if another account has taken the email meanwhile, the page says so and all stays", async (t) => {
-  const ida = await personOf(server, "ida");
+  const ida = await server.user("ida");
   await request(ida, "wanted0@example.com");
-  await personOf(server, "wanted");
+  await server.user("wanted");
   const page = await follow(await linkTo("wanted0@example.com"));
   t.equal(page.status, 400);
   t.match(page.html, "This address belongs to another account by now.");
@@ -267,7 +265,7 @@ t.test("[spec 4.1] if another account has taken the email meanwhile, the page sa
 });
 
 t.test("[spec 4.20] after the user was deactivated the link does nothing", async (t) => {
-  const jan = await personOf(server, "jan");
+  const jan = await server.user("jan");
   await request(jan, "jan.new@example.org");
   const link = await linkTo("jan.new@example.org");
   await owner.delete(`/users/${jan.userId}`);
@@ -278,10 +276,10 @@ t.test("[spec 4.20] after the user was deactivated the link does nothing", async
 });
 
 t.test("[spec 4.8] an earlier link does not undo an email set by an owner", async (t) => {
-  const victim = await personOf(server, "victim");
+  const victim = await server.user("victim");
   t.strictSame(await request(victim, "intruder@example.net"), accepted);
   const link = await linkTo("intruder@example.net");
-  await realmOf(server).dispatcher.ask(
+  await server.realm.dispatcher.ask(
     command({ actor: "realm" }, "user.grant-email-changes", { email: addressOf(owner) ?? "", isGranted: true }, null),
   );
   const rescued = await owner.patch(`/users/${victim.userId}`, { new_email: "rescued@example.org" });
@@ -298,7 +296,7 @@ async function requests(t: Test, client: Client, from: number, count: number): P
 }
 
 t.test("[behaviour 1.4, S3] email_changes_per_hour_max and _per_day_max: one more is RATE_LIMIT_HIT", async (t) => {
-  const kim = await personOf(server, "kim");
+  const kim = await server.user("kim");
   const more = () => request(kim, "kim.more@example.org");
   const limited = (seconds: number) =>
     refusal("API usage exceeded rate limit", "RATE_LIMIT_HIT", 429, { "retry-after": seconds });
@@ -313,7 +311,7 @@ t.test("[behaviour 1.4, S3] email_changes_per_hour_max and _per_day_max: one mor
   clock.stride(hourMs);
   t.strictSame(await more(), limited(21 * 3600), "five a day");
   t.equal((await mailsTo("kim.more@example.org")).length, 0);
-  const lena = await personOf(server, "lena");
+  const lena = await server.user("lena");
   t.strictSame(await request(lena, "lena.new@example.org"), accepted, "every user has their own limit");
   await delivered();
   clock.stride(21 * hourMs);
@@ -322,8 +320,8 @@ t.test("[behaviour 1.4, S3] email_changes_per_hour_max and _per_day_max: one mor
 });
 
 t.test("[S3] email_change_link_ms: a link is valid for a day, and its row is deleted afterwards", async (t) => {
-  const mia = await personOf(server, "mia");
-  const noa = await personOf(server, "noa");
+  const mia = await server.user("mia");
+  const noa = await server.user("noa");
   await request(mia, "mia.new@example.org");
   await request(noa, "noa.new@example.org");
   await delivered();
@@ -331,20 +329,20 @@ t.test("[S3] email_change_link_ms: a link is valid for a day, and its row is del
   t.equal((await follow(await linkTo("mia.new@example.org"))).status, 200, "the last moment");
   await delivered();
   clock.advance(1);
-  await realmOf(server).dispatcher.idle();
+  await server.realm.dispatcher.idle();
   t.equal((await follow(await linkTo("noa.new@example.org"))).status, 404);
   t.equal(addressOf(noa), "noa0@example.com");
-  const { environment } = realmOf(server);
+  const { environment } = server.realm;
   t.equal(environment.count("emailChanges"), 0);
   t.equal(environment.count("emailChangeRequests"), 0);
 });
 
 t.test("[S2] after the email is sent, only the SHA-256 of the link's key is stored", async (t) => {
-  const olga = await personOf(server, "olga");
+  const olga = await server.user("olga");
   await request(olga, "olga.new@example.org");
   const key = (await linkTo("olga.new@example.org")).split("/").at(-1) ?? "";
   t.match(key, /^[A-Za-z0-9]{32}$/);
-  const { view } = realmOf(server);
+  const { view } = server.realm;
   const hash = createHash("sha256").update(key).digest("hex");
   t.match(view.row("emailChanges", hash), { userId: olga.userId, newEmail: "olga.new@example.org" });
   for (const table of ["emailChanges", "emailChangeRequests", "mails", "events", "timers", "snapshots"] as const) {
@@ -353,7 +351,7 @@ t.test("[S2] after the email is sent, only the SHA-256 of the link's key is stor
 });
 
 t.test("[spec 4.1] a link survives a restart", async (t) => {
-  const pia = await personOf(server, "pia");
+  const pia = await server.user("pia");
   await request(pia, "pia.new@example.org");
   const link = await linkTo("pia.new@example.org");
   clock.release();

@@ -6,20 +6,7 @@ import t from "tap";
 import { EMOJI_NAME_CHARS_MAX } from "../../domain/markdown/bounds.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type Role, roles } from "../../schemas/types.ts";
-import type { Client } from "../support/client.ts";
-import {
-  botOf,
-  type Event,
-  Follower,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  success,
-  systemGroup,
-} from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
+import { type Client, type Event, expects, outcome, refusal, success } from "../support/client.ts";
 import {
   animation,
   fetchPage,
@@ -30,17 +17,17 @@ import {
   picture,
   upload,
 } from "../support/pictures.ts";
-import { rowsFor, writeMany } from "../support/rows.ts";
+import { rowsFor } from "../support/rows.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
 const { owner, url } = server;
 const people: Readonly<Record<string, Client>> = Object.fromEntries(
   await Promise.all(
-    Object.entries(roles).map(async ([name, role]) => [name, await personOf(server, `one-${name}`, role)] as const),
+    Object.entries(roles).map(async ([name, role]) => [name, await server.user(`one-${name}`, role)] as const),
   ),
 );
-const member = await personOf(server, "member");
+const member = await server.user("member");
 const png = await picture("png", 40, 20);
 const undecodable = refusal("Could not decode image; did you upload an image file?");
 const insufficient = refusal("Insufficient permission");
@@ -56,8 +43,8 @@ async function emojiNamed(name: string): Promise<Event> {
 
 t.test("everybody receives the new emoji; its picture is 64 pixels square", async (t) => {
   const types = { event_types: ["realm_emoji", "message"], fetch_event_types: ["realm_emoji"] };
-  const followers = [await Follower.of(member, types), await Follower.of(people["guest"] ?? owner, types)];
-  t.strictSame(outcome(await add(member, "green tick")), success());
+  const followers = [await member.follow(types), await (people["guest"] ?? owner).follow(types)];
+  await expects(t, add(member, "green tick"), success());
   const emoji = await emojiNamed("green_tick");
   t.strictSame(emoji, {
     id: emoji.id,
@@ -104,8 +91,8 @@ t.test("a name has letters, digits, dashes, underscores and periods; spaces beco
     ["ends.", badEnd],
     [`${longest}n`, refusal(`emoji_name is too long (limit: ${limits.emoji_name_code_points_max} characters)`)],
   ];
-  const changes = await watchChanges(owner);
-  for (const [name, expected] of bad) t.strictSame(outcome(await add(owner, name)), expected, JSON.stringify(name));
+  const changes = await owner.watchChanges();
+  for (const [name, expected] of bad) await expects(t, add(owner, name), expected, JSON.stringify(name));
   t.strictSame(await changes(), []);
   for (const name of ["qx", "0", "my-emoji_2.0", "  around  ", longest]) {
     t.equal((await add(member, name)).status, 200, name);
@@ -121,9 +108,9 @@ t.test("the name of an active emoji is in use; that of a deactivated one is free
   t.equal((await add(member, "taken")).status, 200);
   const first = await emojiNamed("taken");
   const exists = refusal("A custom emoji with this name already exists.");
-  t.strictSame(outcome(await add(member, "taken")), exists);
-  t.strictSame(outcome(await add(owner, "taken")), exists);
-  t.strictSame(outcome(await member.delete(pathOf("taken"))), success());
+  await expects(t, add(member, "taken"), exists);
+  await expects(t, add(owner, "taken"), exists);
+  await expects(t, member.delete(pathOf("taken")), success());
   t.equal((await add(owner, "taken")).status, 200);
   const second = await emojiNamed("taken");
   t.not(second.id, first.id);
@@ -134,7 +121,7 @@ t.test("the name of an active emoji is in use; that of a deactivated one is free
 t.test("only administrators may use the name of a built-in emoji", async (t) => {
   const override = refusal("Only administrators can override default emoji.");
   for (const name of ["tada", "zulip"]) {
-    t.strictSame(outcome(await add(people["moderator"] ?? owner, name)), override, name);
+    await expects(t, add(people["moderator"] ?? owner, name), override, name);
   }
   t.equal((await add(people["administrator"] ?? owner, "tada")).status, 200);
 });
@@ -147,18 +134,18 @@ t.test("the setting decides which roles may add emoji", async (t) => {
     "role:nobody": 0,
   };
   for (const [group, roleMax] of Object.entries(groups)) {
-    setRealmSettings(server, { can_add_custom_emoji_group: systemGroup(server, group) });
+    server.setRealm({ can_add_custom_emoji_group: server.group(group) });
     for (const [name, role] of Object.entries(roles) as [string, Role][]) {
       const answer = await add(people[name] ?? owner, `${group.replace("role:", "")}-${name}`);
       // Guests may not, whatever the setting says.
       t.strictSame(outcome(answer), role <= roleMax ? success() : insufficient, `${name}, ${group}`);
     }
   }
-  setRealmSettings(server, { can_add_custom_emoji_group: undefined });
+  server.setRealm({ can_add_custom_emoji_group: undefined });
   const state = await member.register({ fetch_event_types: ["realm"] });
-  t.equal(state["realm_can_add_custom_emoji_group"], systemGroup(server, "role:members"), "the default");
+  t.equal(state["realm_can_add_custom_emoji_group"], server.group("role:members"), "the default");
   t.match(state["server_supported_permission_settings"], { realm: { can_add_custom_emoji_group: Object } });
-  const bot = await botOf(server, "emoji-bot", owner);
+  const bot = await server.bot("emoji-bot", owner);
   t.equal((await add(bot, "from-a-bot")).status, 200);
 });
 
@@ -167,7 +154,7 @@ t.test("the author and administrators may deactivate an emoji, with one event to
   for (const [name, role] of Object.entries(roles) as [string, Role][]) {
     const emoji = `of-member-${name}`;
     t.equal((await add(member, emoji)).status, 200);
-    const changes = await watchChanges(owner);
+    const changes = await owner.watchChanges();
     const answer = await (people[name] ?? owner).delete(pathOf(emoji));
     const may = role <= roles.administrator;
     t.strictSame(outcome(answer), may ? success() : neither, name);
@@ -175,14 +162,15 @@ t.test("the author and administrators may deactivate an emoji, with one event to
     t.equal(received.length, may ? 1 : 0);
     t.match(received, may ? [{ type: "realm_emoji", op: "update" }] : []);
   }
-  t.strictSame(outcome(await member.delete(pathOf("of-member-guest"))), success(), "one's own");
+  await expects(t, member.delete(pathOf("of-member-guest")), success(), "one's own");
   const gone = refusal("Emoji 'of-member-guest' does not exist", "NOT_FOUND", 404);
-  t.strictSame(outcome(await member.delete(pathOf("of-member-guest"))), gone, "a second time");
-  t.strictSame(
-    outcome(await owner.delete(pathOf("green_nothing"))),
+  await expects(t, member.delete(pathOf("of-member-guest")), gone, "a second time");
+  await expects(
+    t,
+    owner.delete(pathOf("green_nothing")),
     refusal("Emoji 'green_nothing' does not exist", "NOT_FOUND", 404),
   );
-  t.strictSame(outcome(await owner.delete(pathOf("heart"))), refusal("Emoji 'heart' does not exist", "NOT_FOUND", 404));
+  await expects(t, owner.delete(pathOf("heart")), refusal("Emoji 'heart' does not exist", "NOT_FOUND", 404));
 });
 
 t.test("an animation stays animated and gets a still picture", async (t) => {
@@ -206,33 +194,35 @@ t.test("an animation stays animated and gets a still picture", async (t) => {
 
 t.test("[S3] emoji_frames_max: one frame more is rejected, and so is a file that is no picture", async (t) => {
   const tooLarge = refusal("Image size exceeds limit.");
-  const changes = await watchChanges(owner);
-  t.strictSame(outcome(await add(member, "many", longGif(limits.emoji_frames_max + 1))), tooLarge);
-  t.strictSame(outcome(await add(member, "many", longGif(10_000))), tooLarge);
-  t.strictSame(outcome(await add(member, "bad", "<svg xmlns='http://www.w3.org/2000/svg'/>")), undecodable);
-  t.strictSame(outcome(await add(member, "bad", png.subarray(0, 40))), undecodable);
+  const changes = await owner.watchChanges();
+  await expects(t, add(member, "many", longGif(limits.emoji_frames_max + 1)), tooLarge);
+  await expects(t, add(member, "many", longGif(10_000)), tooLarge);
+  await expects(t, add(member, "bad", "<svg xmlns='http://www.w3.org/2000/svg'/>"), undecodable);
+  await expects(t, add(member, "bad", png.subarray(0, 40)), undecodable);
   const half = await animation("gif", 20);
-  t.strictSame(outcome(await add(member, "bad", half.subarray(0, 60))), undecodable);
+  await expects(t, add(member, "bad", half.subarray(0, 60)), undecodable);
   t.strictSame(await changes(), []);
   t.equal((await add(member, "many", longGif(limits.emoji_frames_max))).status, 200);
 });
 
 t.test("[behaviour 1.8] a request must hold exactly one file of at most 5 MiB", async (t) => {
   const exactlyOne = refusal("You must upload exactly one file.");
-  t.strictSame(outcome(await member.post(pathOf("no_such_picture"))), exactlyOne);
+  await expects(t, member.post(pathOf("no_such_picture")), exactlyOne);
   const two = multipart([
     { bytes: png, filename: '"a"' },
     { bytes: png, filename: '"b"', name: "b" },
   ]);
   const headers = { "Content-Type": multipartType };
-  t.strictSame(outcome(await member.send("POST", pathOf("pair"), two, headers)), exactlyOne);
-  t.strictSame(outcome(await add(member, "large", Buffer.alloc(limits.emoji_bytes_max))), undecodable);
-  t.strictSame(
-    outcome(await add(member, "large", Buffer.alloc(limits.emoji_bytes_max + 1))),
+  await expects(t, member.send("POST", pathOf("pair"), two, headers), exactlyOne);
+  await expects(t, add(member, "large", Buffer.alloc(limits.emoji_bytes_max)), undecodable);
+  await expects(
+    t,
+    add(member, "large", Buffer.alloc(limits.emoji_bytes_max + 1)),
     refusal("Uploaded file is larger than the allowed limit of 5 MiB", "PAYLOAD_TOO_LARGE", 413),
   );
-  t.strictSame(
-    outcome(await add(people["guest"] ?? owner, "large", "no picture")),
+  await expects(
+    t,
+    add(people["guest"] ?? owner, "large", "no picture"),
     insufficient,
     "the permission is checked first",
   );
@@ -241,16 +231,16 @@ t.test("[behaviour 1.8] a request must hold exactly one file of at most 5 MiB", 
 t.test("[M7] of two concurrent uploads with one name, one succeeds and the file of the other is deleted", async (t) => {
   const answers = await Promise.all([add(member, "wanted"), add(owner, "wanted")]);
   t.strictSame(answers.map(({ status }) => status).sort(), [200, 400]);
-  await realmOf(server).files.idle();
-  const claimed = [...realmOf(server).view.realmEmoji.all()].filter(({ name }) => name === "wanted");
+  await server.realm.files.idle();
+  const claimed = [...server.realm.view.realmEmoji.all()].filter(({ name }) => name === "wanted");
   t.equal(claimed.length, 1);
 });
 
 t.test("[D25] a repeated request with the same key gets the same answer and creates no second emoji", async (t) => {
   const headers = { "Idempotency-Key": "an-emoji" };
-  t.strictSame(outcome(await add(member, "once", png, { headers })), success());
-  const changes = await watchChanges(owner);
-  t.strictSame(outcome(await add(member, "once", png, { headers })), success());
+  await expects(t, add(member, "once", png, { headers }), success());
+  const changes = await owner.watchChanges();
+  await expects(t, add(member, "once", png, { headers }), success());
   t.strictSame(await changes(), []);
 });
 
@@ -292,13 +282,12 @@ t.test("[M2, E2] emoji survive a restart, and a queue from before receives the c
 
 t.test("[S3] emoji_per_person_max: a person adds no more, and nor do their bots; an administrator does", async (t) => {
   const fresh = await startTestServer(t);
-  const [person, other] = await Promise.all(["person", "other"].map((name) => personOf(fresh, name)));
+  const [person, other] = await Promise.all(["person", "other"].map((name) => fresh.user(name)));
   if (person === undefined || other === undefined) throw new Error("nobody there");
-  const bot = await botOf(fresh, "helper", person);
+  const bot = await fresh.bot("helper", person);
   const some = { file: "none.png", stillFile: null, createdAt: 0, isActive: false };
   const authors = [person.userId, bot.userId];
-  writeMany(
-    fresh,
+  fresh.writeMany(
     "realmEmoji",
     rowsFor<"realmEmoji">(
       limits.emoji_per_person_max - 1,
@@ -307,19 +296,19 @@ t.test("[S3] emoji_per_person_max: a person adds no more, and nor do their bots;
     ),
   );
   const full = refusal(`You have added too many custom emoji (maximum ${limits.emoji_per_person_max}).`);
-  t.strictSame(outcome(await add(person, "the-last")), success());
-  t.strictSame(outcome(await person.delete(pathOf("the-last"))), success());
-  t.strictSame(outcome(await add(person, "one-more")), full, "deactivated emoji count");
-  t.strictSame(outcome(await add(bot, "by-bot")), full);
-  t.strictSame(outcome(await add(other, "of-another")), success());
+  await expects(t, add(person, "the-last"), success());
+  await expects(t, person.delete(pathOf("the-last")), success());
+  await expects(t, add(person, "one-more"), full, "deactivated emoji count");
+  await expects(t, add(bot, "by-bot"), full);
+  await expects(t, add(other, "of-another"), success());
   const change = { role: roles.administrator };
-  t.strictSame(outcome(await fresh.owner.patch(`/users/${person.userId}`, change)), success());
-  t.strictSame(outcome(await add(person, "by-administrator")), success());
-  t.strictSame(outcome(await add(bot, "by-their-bot")), success(), "the bot of an administrator");
+  await expects(t, fresh.owner.patch(`/users/${person.userId}`, change), success());
+  await expects(t, add(person, "by-administrator"), success());
+  await expects(t, add(bot, "by-their-bot"), success(), "the bot of an administrator");
 });
 
 t.test("[S3] emoji_per_realm_max: one more is rejected; deactivated emoji count", async (t) => {
-  const { view, environment, projections } = realmOf(server);
+  const { view, environment, projections } = server.realm;
   const before = [...view.realmEmoji.all()];
   const [some] = before;
   if (some === undefined) throw new Error("there are emoji");
@@ -332,7 +321,7 @@ t.test("[S3] emoji_per_realm_max: one more is rejected; deactivated emoji count"
   });
   for (const row of fillers) projections.apply({ table: "realmEmoji", key: row.id, row });
   t.equal((await add(owner, "the-last")).status, 200);
-  t.strictSame(outcome(await add(owner, "one-more")), refusal("Too many custom emoji"));
+  await expects(t, add(owner, "one-more"), "Too many custom emoji");
   await owner.delete(pathOf("the-last"));
-  t.strictSame(outcome(await add(owner, "one-more")), refusal("Too many custom emoji"));
+  await expects(t, add(owner, "one-more"), "Too many custom emoji");
 });

@@ -3,14 +3,13 @@
  * they support.
  */
 import t from "tap";
-import type { Client, Params } from "../support/client.ts";
-import { createChannel, type Event, outcome, success } from "../support/conversation.ts";
+import { type Client, type Event, expects, type Params, success } from "../support/client.ts";
 import { resume } from "../support/realtime.ts";
 import { restart } from "../support/restart.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, member, other } = await startServerWithUsers(t, ["member", "other"]);
-const channelId = await createChannel(owner, "extra", [owner, member, other]);
+const channelId = await owner.createChannel("extra", [owner, member, other]);
 const publicName = "zulip_extra_emoji";
 const ownName = "service_extra_emoji";
 
@@ -52,8 +51,8 @@ t.test("[D22] both names are accepted, and every answer has the name that the cl
     [member, publicName],
     [other, ownName],
   ] as const) {
-    t.strictSame(outcome(await client.post(`/messages/${id}/reactions`, extra(name))), success());
-    t.strictSame(outcome(await client.post("/users/me/status", extra(name))), success());
+    await expects(t, client.post(`/messages/${id}/reactions`, extra(name)), success());
+    await expects(t, client.post("/users/me/status", extra(name)), success());
   }
   for (const [userAgent, name] of Object.entries(programs)) {
     const headers = { "User-Agent": userAgent };
@@ -73,7 +72,7 @@ t.test("[D22] both names are accepted, and every answer has the name that the cl
     [member, ownName],
     [other, publicName],
   ] as const) {
-    t.strictSame(outcome(await client.delete(`/messages/${id}/reactions`, extra(name))), success());
+    await expects(t, client.delete(`/messages/${id}/reactions`, extra(name)), success());
   }
 });
 

@@ -15,7 +15,6 @@ import { startTestServer } from "../support/server.ts";
 
 const clock = new ManualClock(Date.parse("2026-03-01T10:00:00Z"));
 const server = await startTestServer(t, { clock });
-t.teardown(() => clock.release());
 const { owner } = server;
 const text = await uploaded(owner, "0123456789", '"digits.txt"');
 

@@ -9,9 +9,8 @@ import { addressableName } from "../../domain/attachments.ts";
 import { limits } from "../../schemas/limits.ts";
 import { UploadBudget } from "../../src/edge/http/body-allowance.ts";
 import { attachmentsOf, fetchFile, sendFile, uploaded } from "../support/attachments.ts";
-import type { Client } from "../support/client.ts";
-import { outcome, personOf, realmOf, refusal } from "../support/conversation.ts";
-import { exchange, RawConnection, watchChanges } from "../support/http.ts";
+import { type Client, expects, outcome, refusal } from "../support/client.ts";
+import { exchange, RawConnection } from "../support/http.ts";
 import { multipart, multipartType } from "../support/pictures.ts";
 import { until } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
@@ -26,7 +25,7 @@ const noFile = refusal("You must specify a file to upload");
 const file = { filename: '"a.txt"', name: "file" };
 
 async function filesOf(): Promise<string[]> {
-  await realmOf(server).files.idle();
+  await server.realm.files.idle();
   try {
     return readdirSync(join(server.dataDir, "realms", "1", "files", "uploads")).sort();
   } catch {
@@ -36,12 +35,12 @@ async function filesOf(): Promise<string[]> {
 
 /** Checks that the work leaves no file, uses no quota and sends no event. */
 async function checkNoTrace(t: Test, work: () => Promise<void>): Promise<void> {
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   const before = await filesOf();
-  const { bytes } = realmOf(server).files;
+  const { bytes } = server.realm.files;
   await work();
   // A rejection is answered at once; the partial file is deleted after its last write.
-  await until(() => realmOf(server).files.bytes === bytes);
+  await until(() => server.realm.files.bytes === bytes);
   t.strictSame(await filesOf(), before, "no file is left");
   t.strictSame(await changes(), [], "no event is sent");
 }
@@ -56,32 +55,30 @@ function head(client: Client, more: string): string {
 
 t.test("no file, two, a plain field and an empty choice are rejected", async (t) => {
   await checkNoTrace(t, async () => {
-    t.strictSame(outcome(await post(owner, multipart([{ bytes: "text" }]))), noFile, "a field");
-    t.strictSame(outcome(await post(owner, multipart([]))), noFile, "no part");
-    t.strictSame(outcome(await post(owner, multipart([{ bytes: "", filename: '""' }]))), noFile, "nothing chosen");
+    await expects(t, post(owner, multipart([{ bytes: "text" }])), noFile, "a field");
+    await expects(t, post(owner, multipart([])), noFile, "no part");
+    await expects(t, post(owner, multipart([{ bytes: "", filename: '""' }])), noFile, "nothing chosen");
     const two = refusal("You may only upload one file at a time");
-    t.strictSame(
-      outcome(
-        await post(
-          owner,
-          multipart([
-            { bytes: "a", ...file },
-            { bytes: "b", ...file, name: "b" },
-          ]),
-        ),
+    await expects(
+      t,
+      post(
+        owner,
+        multipart([
+          { bytes: "a", ...file },
+          { bytes: "b", ...file, name: "b" },
+        ]),
       ),
       two,
     );
     const large = Buffer.alloc(mebibyte);
-    t.strictSame(
-      outcome(
-        await post(
-          owner,
-          multipart([
-            { bytes: "a", ...file },
-            { bytes: large, ...file },
-          ]),
-        ),
+    await expects(
+      t,
+      post(
+        owner,
+        multipart([
+          { bytes: "a", ...file },
+          { bytes: large, ...file },
+        ]),
       ),
       two,
     );
@@ -96,19 +93,15 @@ t.test("[D178] a body that is truncated or not multipart is rejected and leaves 
   ]);
   await checkNoTrace(t, async () => {
     for (const length of [1, 60, 150, 100_000, whole.length - 30, whole.length - 4]) {
-      t.strictSame(outcome(await post(owner, whole.subarray(0, length))), malformed, `${length} bytes`);
+      await expects(t, post(owner, whole.subarray(0, length)), malformed, `${length} bytes`);
     }
     for (const length of [200, 300, 400, second.length - 50]) {
-      t.strictSame(outcome(await post(owner, second.subarray(0, length))), malformed, `${length} bytes, second file`);
+      await expects(t, post(owner, second.subarray(0, length)), malformed, `${length} bytes, second file`);
     }
-    t.strictSame(outcome(await post(owner, whole, "multipart/form-data")), malformed, "no boundary");
-    t.strictSame(
-      outcome(await post(owner, whole, "multipart/form-data; boundary=other")),
-      malformed,
-      "another boundary",
-    );
-    t.strictSame(outcome(await post(owner, "x".repeat(1000))), malformed, "anything");
-    t.strictSame(outcome(await post(owner, "file=x", "application/x-www-form-urlencoded")), noFile);
+    await expects(t, post(owner, whole, "multipart/form-data"), malformed, "no boundary");
+    await expects(t, post(owner, whole, "multipart/form-data; boundary=other"), malformed, "another boundary");
+    await expects(t, post(owner, "x".repeat(1000)), malformed, "anything");
+    await expects(t, post(owner, "file=x", "application/x-www-form-urlencoded"), noFile);
   });
   t.equal((await post(owner, whole)).status, 200);
 });
@@ -118,7 +111,7 @@ t.test("[D178] MAX_FILE_UPLOAD_SIZE_MIB: a file at the limit is stored, one byte
   const { url } = await uploaded(owner, most);
   t.ok((await fetchFile(owner, url)).bytes.equals(most));
   await checkNoTrace(t, async () => {
-    t.strictSame(outcome(await sendFile(owner, Buffer.alloc(bytesMax + 1))), tooLarge);
+    await expects(t, sendFile(owner, Buffer.alloc(bytesMax + 1)), tooLarge);
     const connection = new RawConnection(server.url);
     await connection.write(head(owner, "Transfer-Encoding: chunked"));
     const body = multipart([{ bytes: Buffer.alloc(bytesMax + limits.upload_margin_bytes + 1), ...file }]);
@@ -153,7 +146,7 @@ t.test("[S3] upload_margin_bytes: the bytes and fields besides the file are limi
       bytes: "",
       name: `f${index}`,
     }));
-    t.strictSame(outcome(await post(owner, multipart(many))), refusal("Too many parameters"));
+    await expects(t, post(owner, multipart(many)), "Too many parameters");
   });
   const answer = await post(
     owner,
@@ -192,12 +185,12 @@ t.test("[D178] a file that arrives in several segments is stored as one file", a
 });
 
 t.test("[S3] uploads_per_user_max and upload_buffer_bytes limit concurrent uploads and their memory", async (t) => {
-  const busy = await personOf(server, "busy");
+  const busy = await server.user("busy");
   const slow = Array.from({ length: limits.uploads_per_user_max }, () => new RawConnection(server.url));
   for (const connection of slow) await connection.write(head(busy, `Content-Length: ${bytesMax}`));
   // An upload has begun once a request on a later connection is answered.
   await exchange(server.url, "GET /api/v1/server_settings HTTP/1.1\r\nHost: x\r\n\r\n");
-  t.strictSame(outcome(await sendFile(busy, "x")), refusal("The server is overloaded", "OVERLOADED", 503));
+  await expects(t, sendFile(busy, "x"), refusal("The server is overloaded", "OVERLOADED", 503));
   t.equal((await sendFile(owner, "x")).status, 200, "others go on");
   for (const connection of slow) connection.destroy();
   await Promise.all(slow.map((connection) => connection.closed));
@@ -207,7 +200,7 @@ t.test("[S3] uploads_per_user_max and upload_buffer_bytes limit concurrent uploa
 
   const budget = new UploadBudget();
   const count = limits.upload_bytes_in_flight_max / limits.upload_buffer_bytes;
-  const realm = realmOf(server);
+  const realm = server.realm;
   const taken = Array.from({ length: count }, (_, index) => budget.take(`p${index}`, 1e12, null, realm));
   t.notOk(
     taken.some((allowance) => "kind" in allowance),
@@ -217,16 +210,16 @@ t.test("[S3] uploads_per_user_max and upload_buffer_bytes limit concurrent uploa
 });
 
 t.test("[D224] realm_upload_quota_mib: a file that fits is stored, one byte more is rejected", async (t) => {
-  const person = await personOf(server, "collector");
+  const person = await server.user("collector");
   const used = (await person.get("/attachments")).body.upload_space_used;
   let left = 40 * mebibyte - used;
   for (; left > bytesMax; left -= bytesMax) await uploaded(person, Buffer.alloc(bytesMax));
   const over = refusal("Upload would exceed your organization's upload quota.", "REALM_UPLOAD_QUOTA");
   await checkNoTrace(t, async () => {
-    t.strictSame(outcome(await sendFile(person, Buffer.alloc(left + 1))), over);
+    await expects(t, sendFile(person, Buffer.alloc(left + 1)), over);
   });
   t.equal((await sendFile(person, Buffer.alloc(left))).status, 200);
-  t.strictSame(outcome(await sendFile(person, "x")), over);
+  await expects(t, sendFile(person, "x"), over);
   for (const { id } of await attachmentsOf(person)) await person.delete(`/attachments/${id}`);
   t.equal((await sendFile(person, "x")).status, 200, "deleting a file frees space");
 });
@@ -298,7 +291,7 @@ t.test("[D178] an empty file is accepted", async (t) => {
 t.test("[M5] while the store rejects writes, an upload is rejected before its body is read", async (t) => {
   const full = await startTestServer(t, { environment: { STORE_FREE_BYTES_MIN: String(Number.MAX_SAFE_INTEGER) } });
   const noRoom = refusal("The server is out of disk space and does not accept changes", "STORE_REFUSES_WRITES", 503);
-  t.strictSame(outcome(await sendFile(full.owner, "x")), noRoom);
+  await expects(t, sendFile(full.owner, "x"), noRoom);
 });
 
 t.test("[M6] if the disk cannot store the file, the answer is 500 and the server keeps running", async (t) => {
@@ -306,6 +299,6 @@ t.test("[M6] if the disk cannot store the file, the answer is 500 and the server
   // A file is at the path where the folder should be.
   writeFileSync(join(dataDir, "realms", "1", "files"), "");
   const failed = refusal("Internal server error", "INTERNAL_SERVER_ERROR", 500);
-  t.strictSame(outcome(await sendFile(other, "some text")), failed);
+  await expects(t, sendFile(other, "some text"), failed);
   t.equal((await other.post("/messages", { type: "direct", to: [2], content: "on" })).status, 200);
 });

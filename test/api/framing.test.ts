@@ -4,7 +4,7 @@
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { RawConnection, watchChanges } from "../support/http.ts";
+import { RawConnection } from "../support/http.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
@@ -31,7 +31,7 @@ const ambiguous: Readonly<Record<string, string>> = {
 };
 
 t.test("[spec 2.1] a head with ambiguous framing is rejected with 400, and the connection is closed", async (t) => {
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   for (const [what, headers] of Object.entries(ambiguous)) {
     const connection = new RawConnection(url);
     await connection.write(post(headers));
@@ -66,7 +66,7 @@ t.test("[S3] host_header_bytes_max: a request or a handshake with a longer Host 
 });
 
 t.test("[spec 2.1] bytes after such a head in the same segment are never executed as a request", async (t) => {
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   for (const [what, headers] of Object.entries(ambiguous)) {
     const connection = new RawConnection(url);
     await connection.write(post(headers) + content + smuggled + smuggled);
@@ -91,7 +91,7 @@ t.test(
   async (t) => {
     for (const [what, body] of Object.entries({ sound: soundChunks, ...brokenChunks })) {
       const behind = new RawConnection(url);
-      const before = await watchChanges(owner);
+      const before = await owner.watchChanges();
       await behind.write(post("Transfer-Encoding: chunked") + body + smuggled);
       await behind.closed;
       const received = (await before()).filter((event) => (event as { type: string }).type === "message");
@@ -109,7 +109,7 @@ t.test(
   "[spec 2.1] node: malformed chunks are rejected with 400 and close the connection, well-formed ones do not",
   { skip: isNative ? "uWebSockets.js does not report malformed chunks" : false },
   async (t) => {
-    const changes = await watchChanges(owner);
+    const changes = await owner.watchChanges();
     for (const [what, body] of Object.entries(brokenChunks)) {
       const connection = new RawConnection(url);
       await connection.write(post("Transfer-Encoding: chunked") + body + smuggled);

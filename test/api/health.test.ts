@@ -1,6 +1,5 @@
 /** GET /health, outside the API (public API): the answer for monitors, also while changes are rejected. */
 import t from "tap";
-import { setRealmSettings } from "../support/conversation.ts";
 import { exchange } from "../support/http.ts";
 import { fetchPage } from "../support/pictures.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
@@ -16,7 +15,7 @@ async function health(url = server.url, path = "/health") {
 
 t.test("anybody gets an answer, whatever the organization's settings", async (t) => {
   t.strictSame(await health(), { status: 200, body: healthy, type: "application/json" });
-  setRealmSettings(server, { enable_spectator_access: false });
+  server.setRealm({ enable_spectator_access: false });
   t.equal((await health()).status, 200);
   const head = await exchange(server.url, "HEAD /health HTTP/1.1\r\nHost: x\r\n\r\n", false);
   t.equal(head?.status, 200);

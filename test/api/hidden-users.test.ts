@@ -6,52 +6,38 @@ import t, { type Test } from "tap";
 import { endpoints } from "../../schemas/index.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client, Params } from "../support/client.ts";
-import {
-  botOf,
-  createChannel,
-  type Event,
-  Follower,
-  outcome,
-  personOf,
-  refusal,
-  setRealmSettings,
-  systemGroup,
-} from "../support/conversation.ts";
+import { type Client, type Event, expects, Follower, outcome, type Params, refusal } from "../support/client.ts";
 import { connect } from "../support/realtime.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 
 const { server, clock } = await startClockedServer(t);
 const { owner } = server;
-const [guest, otherGuest] = [
-  await personOf(server, "guest", roles.guest),
-  await personOf(server, "other guest", roles.guest),
-];
-const peer = await personOf(server, "peer");
-const writer = await personOf(server, "writer");
+const [guest, otherGuest] = [await server.user("guest", roles.guest), await server.user("other guest", roles.guest)];
+const peer = await server.user("peer");
+const writer = await server.user("writer");
 /** This name and email must appear nowhere. */
-const hiddenUser = await personOf(server, "Zebedee");
+const hiddenUser = await server.user("Zebedee");
 const name = "Zebedee 0";
 const address = "Zebedee0@example.com";
 const traces = /zebedee/i;
 const unknownEmail = `user${hiddenUser.userId}@colloquy.invalid`;
 
-setRealmSettings(server, {
-  can_access_all_users_group: systemGroup(server, "role:members"),
+server.setRealm({
+  can_access_all_users_group: server.group("role:members"),
   enable_spectator_access: true,
 });
 const mention = `hello @**${name}** and @_**${name}|${hiddenUser.userId}**, not @**peer 0**`;
-const roomId = await createChannel(owner, "room", [peer, guest, otherGuest, hiddenUser], {
+const roomId = await owner.createChannel("room", [peer, guest, otherGuest, hiddenUser], {
   description: `by @**${name}**`,
 });
-const openId = await createChannel(owner, "open", [hiddenUser, writer], { is_web_public: true });
+const openId = await owner.createChannel("open", [hiddenUser, writer], { is_web_public: true });
 const before = await hiddenUser.say(roomId, "t", "written while a subscriber");
 await hiddenUser.delete("/users/me/subscriptions", { subscriptions: ["room"] });
 await hiddenUser.post("/messages", { type: "direct", to: [otherGuest.userId], content: "the other one knows me" });
 await writer.post("/messages", { type: "direct", to: [guest.userId], content: mention });
 const mentioning = await peer.say(roomId, "t", mention);
 const elsewhere = await hiddenUser.say(openId, "t", "where everybody may read");
-await botOf(server, "robot", hiddenUser);
+await server.bot("robot", hiddenUser);
 
 /** Everything that the hidden user can do and that sends an event to others. */
 async function produceEvents(): Promise<void> {
@@ -65,7 +51,7 @@ async function produceEvents(): Promise<void> {
   await hiddenUser.patch("/settings", { full_name: "Zebedee the Second", timezone: "Europe/Berlin" });
   await hiddenUser.patch("/settings", { full_name: name });
   await owner.post("/channel_folders/create", { name: `folder ${clock.now()}`, description: mention });
-  await createChannel(owner, `fresh ${clock.now()}`, [guest, owner], { description: mention });
+  await owner.createChannel(`fresh ${clock.now()}`, [guest, owner], { description: mention });
   await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "open" }], principals: [peer.userId] });
   await owner.delete("/users/me/subscriptions", { subscriptions: ["open"], principals: [peer.userId] });
   clock.advance(limits.presence_coalesce_ms + 200);
@@ -271,7 +257,7 @@ t.test("[S1] an alert word that occurs only in a hidden user's name does not ale
   for (const client of [guest, otherGuest, peer]) {
     await client.post("/users/me/alert_words", { alert_words: ["zebedee", "lunch"] });
   }
-  const follower = await Follower.of(guest, { event_types: ["message"] });
+  const follower = await guest.follow({ event_types: ["message"] });
   const say = async (content: string, by = writer) => {
     await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "room" }], principals: [by.userId] });
     const id = await by.say(roomId, "words", content);
@@ -296,12 +282,12 @@ t.test("[S1] an alert word that occurs only in a hidden user's name does not ale
 });
 
 t.test("[S1] a guest is not told of a hidden user's deactivation, and cannot type to hidden users", async (t) => {
-  const gone = await personOf(server, "Zebedee gone");
+  const gone = await server.user("Zebedee gone");
   await owner.delete(`/users/${gone.userId}`);
   const refused = refusal("You do not have permission to access some of the recipients.");
   for (const id of [hiddenUser.userId, gone.userId]) {
-    t.strictSame(outcome(await guest.post("/messages", { type: "direct", to: [id], content: "x" })), refused);
-    t.strictSame(outcome(await guest.post("/typing", { type: "direct", op: "start", to: [id] })), refused);
+    await expects(t, guest.post("/messages", { type: "direct", to: [id], content: "x" }), refused);
+    await expects(t, guest.post("/typing", { type: "direct", op: "start", to: [id] }), refused);
   }
   t.match(await peer.post("/messages", { type: "direct", to: [gone.userId], content: "x" }), {
     body: { msg: "'Zebedee gone0@example.com' is no longer using Colloquy." },
@@ -309,11 +295,11 @@ t.test("[S1] a guest is not told of a hidden user's deactivation, and cannot typ
 });
 
 t.test("[S1] a hidden email finds no user; the dummy email that replaces it finds its user", async (t) => {
-  const shy = await personOf(server, "shy");
+  const shy = await server.user("shy");
   await shy.patch("/settings", { email_address_visibility: 3 });
   const write = (by: Client, to: string) => by.post("/messages", { type: "direct", to: [to], content: "x" });
   const real = "shy0@example.com";
-  t.strictSame(outcome(await write(peer, real)), refusal(`Invalid email '${real}'`));
+  await expects(t, write(peer, real), `Invalid email '${real}'`);
   t.equal((await write(peer, `user${shy.userId}@colloquy.invalid`)).status, 200);
   t.equal((await write(owner, real)).status, 200, "administrators see it");
   t.equal((await write(shy, real)).status, 200, "one's own email is always found");

@@ -5,8 +5,8 @@
  */
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { outcome, refusal } from "../support/conversation.ts";
-import { exchange, RawConnection, watchChanges } from "../support/http.ts";
+import { expects, outcome, refusal } from "../support/client.ts";
+import { exchange, RawConnection } from "../support/http.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
@@ -22,7 +22,7 @@ function head(headers: string, path = "/api/v1/messages"): string {
 
 /** Runs `act`, and checks that nothing was written and the server still answers. */
 async function checkNoTrace(t: Test, act: () => Promise<unknown>): Promise<void> {
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   await act();
   t.strictSame(await changes(), [], "nothing was written");
   t.equal((await owner.anonymous().get("/server_settings")).status, 200, "the server still answers");
@@ -82,27 +82,26 @@ t.test("[D45] a malformed multipart body and a repeated parameter are rejected",
   const malformed = refusal("Malformed multipart body");
   const good = multipart("B", messageParts);
   await checkNoTrace(t, async () => {
-    t.strictSame(outcome(await postMultipart("multipart/form-data", good)), malformed, "no boundary");
-    t.strictSame(outcome(await postMultipart("multipart/form-data; boundary=", good)), malformed, "an empty one");
-    t.strictSame(outcome(await postMultipart("multipart/form-data; boundary=C", good)), malformed, "another one");
-    t.strictSame(outcome(await postMultipart("multipart/form-data; boundary=B", "no parts")), malformed);
-    t.strictSame(
-      outcome(
-        await postMultipart("multipart/form-data; boundary=B", multipart("B", [...messageParts, "\r\nnameless"])),
-      ),
+    await expects(t, postMultipart("multipart/form-data", good), malformed, "no boundary");
+    await expects(t, postMultipart("multipart/form-data; boundary=", good), malformed, "an empty one");
+    await expects(t, postMultipart("multipart/form-data; boundary=C", good), malformed, "another one");
+    await expects(t, postMultipart("multipart/form-data; boundary=B", "no parts"), malformed);
+    await expects(
+      t,
+      postMultipart("multipart/form-data; boundary=B", multipart("B", [...messageParts, "\r\nnameless"])),
       malformed,
       "a part without a name",
     );
-    t.strictSame(
-      outcome(
-        await postMultipart("multipart/form-data; boundary=B", multipart("B", [...messageParts, field("to", "[2]")])),
-      ),
-      refusal("Parameter 'to' was sent twice"),
+    await expects(
+      t,
+      postMultipart("multipart/form-data; boundary=B", multipart("B", [...messageParts, field("to", "[2]")])),
+      "Parameter 'to' was sent twice",
     );
     const parts = Array.from({ length: limits.form_parameters_max + 1 }, (_, index) => field(`n${index}`, ""));
-    t.strictSame(
-      outcome(await postMultipart("multipart/form-data; boundary=B", multipart("B", parts))),
-      refusal("Too many parameters"),
+    await expects(
+      t,
+      postMultipart("multipart/form-data; boundary=B", multipart("B", parts)),
+      "Too many parameters",
       "[S3] form_parameters_max",
     );
     const bytes = Buffer.from(multipart("B", [...messageParts, field("local_id", "\u00ff")]), "latin1");
@@ -129,7 +128,7 @@ t.test("[S3] the headers of a multipart part are bounded: their bytes, their lin
   for (const headers of fitting) t.equal((await headed(headers)).status, 200);
   const over = [padded(bytesMax + 1), lines(linesMax + 1), parameters(parametersMax + 1)];
   await checkNoTrace(t, async () => {
-    for (const headers of over) t.strictSame(outcome(await headed(headers)), refusal("Malformed multipart body"));
+    for (const headers of over) await expects(t, headed(headers), "Malformed multipart body");
   });
 });
 
@@ -138,7 +137,7 @@ t.test("[behaviour 1.3] a JSON body counts as no parameters, like any other type
   await checkNoTrace(t, async () => {
     for (const type of ["application/json", "text/plain", "application/octet-stream"]) {
       const body = JSON.stringify({ type: "direct", to: [2], content: "x" });
-      t.strictSame(outcome(await owner.send("POST", "/messages", body, { "Content-Type": type })), missing, type);
+      await expects(t, owner.send("POST", "/messages", body, { "Content-Type": type }), missing, type);
     }
     const answer = await exchange(server.url, head("Content-Type: text/plain\r\nContent-Length: 28") + message);
     t.strictSame(JSON.parse(answer?.text ?? ""), missing.body, "a form without its content type");
@@ -172,7 +171,7 @@ t.test("[D45] a path with invalid percent-encoding is rejected with the error en
 t.test("[D45] invalid UTF-8 is rejected in a body and harmless in headers", async (t) => {
   await checkNoTrace(t, async () => {
     const body = Buffer.concat([Buffer.from(`${message}&local_id=`), Buffer.from([0xff, 0xfe])]);
-    t.strictSame(outcome(await owner.send("POST", "/messages", body)), refusal("The request body is not valid UTF-8"));
+    await expects(t, owner.send("POST", "/messages", body), "The request body is not valid UTF-8");
     const strange = Buffer.from(
       "GET /api/v1/users/me HTTP/1.1\r\nHost: x\r\nAuthorization: Basic \u00ff\u00fe\r\n\r\n",
       "latin1",
@@ -297,7 +296,7 @@ t.test("[spec 2.1] a slow body is read to its end", async (t) => {
 });
 
 t.test("[pitfalls 2.1] clients that disconnect while they wait for an answer do not affect the server", async (t) => {
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   const password = "p".repeat(20);
   const waiting = ["early", "late"].map(async (name) => {
     const body = `email=${name}@example.com&password=${password}&full_name=${name}`;

@@ -7,9 +7,9 @@ import { Type } from "typebox";
 import { defineEndpoint, type Endpoint } from "../../schemas/endpoint.ts";
 import { endpoints } from "../../schemas/index.ts";
 import { limits } from "../../schemas/limits.ts";
-import { Router } from "../../src/edge/http/router.ts";
-import { outcome, refusal, success } from "../support/conversation.ts";
-import { exchange, RawConnection, watchChanges } from "../support/http.ts";
+import { Router } from "../../src/operations/execution/router.ts";
+import { expects, outcome, refusal, success } from "../support/client.ts";
+import { exchange, RawConnection } from "../support/http.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
@@ -84,9 +84,9 @@ t.test("[D1] an unknown path returns 404 in the envelope, for any method, with o
   const expected = refusal("Invalid URL", "NOT_FOUND", 404);
   for (const path of ["/nothing", "/users/me/", "/Users/me", "//users/me", "/messages/abc", "/messages/-1", "/"]) {
     for (const method of ["GET", "POST", "DELETE"]) {
-      t.strictSame(outcome(await owner.send(method, path, null)), expected, `${method} ${path}`);
+      await expects(t, owner.send(method, path, null), expected, `${method} ${path}`);
     }
-    t.strictSame(outcome(await owner.anonymous().get(path)), expected, `${path} without credentials`);
+    await expects(t, owner.anonymous().get(path), expected, `${path} without credentials`);
   }
   for (const path of ["/api", "/api/v1", "/api/v2/users/me", "/users/me"]) {
     const response = await fetch(`${server.url}${path}`);
@@ -188,16 +188,13 @@ t.test("[behaviour 1.3] a parameter is looked up in the body first, then in the 
 });
 
 t.test("[D45] a parameter that is sent twice in one place is rejected, and nothing is written", async (t) => {
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   const twice = refusal("Parameter 'content' was sent twice");
-  t.strictSame(outcome(await owner.send("POST", "/messages", "type=direct&to=[2]&content=a&content=b")), twice);
-  t.strictSame(
-    outcome(await owner.send("POST", "/messages?content=a&content=b", "type=direct&to=[2]")),
-    twice,
-    "in the query",
-  );
-  t.strictSame(
-    outcome(await owner.send("POST", "/messages", "type=direct&to=[2]&content=a&%63ontent=a")),
+  await expects(t, owner.send("POST", "/messages", "type=direct&to=[2]&content=a&content=b"), twice);
+  await expects(t, owner.send("POST", "/messages?content=a&content=b", "type=direct&to=[2]"), twice, "in the query");
+  await expects(
+    t,
+    owner.send("POST", "/messages", "type=direct&to=[2]&content=a&%63ontent=a"),
     twice,
     "however it is encoded",
   );
@@ -226,7 +223,7 @@ t.test("[S3] form_parameters_max: one more parameter is rejected, and nothing is
     (await owner.send("POST", "/messages", `${message}${"&".repeat(limits.form_parameters_max - 3)}`)).status,
     200,
   );
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   const over = await owner.send("POST", "/messages", `${message}&${surplus(limits.form_parameters_max - 2, "n")}`);
   t.strictSame(outcome(over), refusal("Too many parameters"));
   const both = await owner.send(
@@ -245,10 +242,10 @@ t.test("[S3, D46] json_nesting_max: JSON that is nested deeper is invalid, at an
   const nested = (depth: number, inner = "") => "[".repeat(depth) + inner + "]".repeat(depth);
   const asked = (value: string) => owner.send("POST", "/users/me/subscriptions", `subscriptions=${value}`);
   const most = limits.json_nesting_max;
-  t.strictSame(outcome(await asked(nested(most))), refusal("subscriptions[0] is not a dict"));
+  await expects(t, asked(nested(most)), "subscriptions[0] is not a dict");
   for (const depth of [most + 1, 20_000, 400_000]) {
     for (const inner of ["", String.raw`"\ud800"`, '{"a":1}']) {
-      t.strictSame(outcome(await asked(nested(depth, inner))), refusal("subscriptions is not valid JSON"));
+      await expects(t, asked(nested(depth, inner)), "subscriptions is not valid JSON");
     }
   }
   const text = JSON.stringify([{ name: "deep", description: `\\"${nested(most + 1)}` }]);
@@ -267,15 +264,15 @@ t.test("[S3, D46] json_values_max: a request has at most that many values in the
     [most - 1, "1"],
     [(most - 2) / 2, "[]"],
   ] as const) {
-    t.strictSame(outcome(await ask({ subscriptions: list(count, value) })), wrong);
-    t.strictSame(outcome(await ask({ subscriptions: list(count + 1, value) })), tooMany);
+    await expects(t, ask({ subscriptions: list(count, value) }), wrong);
+    await expects(t, ask({ subscriptions: list(count + 1, value) }), tooMany);
   }
   const object = (count: number) => JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, i) => [i, 0])));
-  t.strictSame(outcome(await ask({ subscriptions: object((most - 2) / 2) })), refusal("subscriptions is not a list"));
-  t.strictSame(outcome(await ask({ subscriptions: object(most / 2) })), tooMany);
+  await expects(t, ask({ subscriptions: object((most - 2) / 2) }), "subscriptions is not a list");
+  await expects(t, ask({ subscriptions: object(most / 2) }), tooMany);
   const half = list(most / 2 - 1, "1");
-  t.strictSame(outcome(await ask({ subscriptions: half, principals: half })), wrong);
-  t.strictSame(outcome(await ask({ subscriptions: half, principals: list(most / 2, "1") })), tooMany, "in sum");
+  await expects(t, ask({ subscriptions: half, principals: half }), wrong);
+  await expects(t, ask({ subscriptions: half, principals: list(most / 2, "1") }), tooMany, "in sum");
   const text = JSON.stringify([{ name: "commas", description: ",:[{".repeat(200) }]);
   t.equal((await ask({ subscriptions: text })).status, 200, "signs within a string are text");
 });
@@ -285,7 +282,7 @@ t.test("[S3] form_name_characters_max: a longer parameter name is rejected, and 
   const name = "é".repeat(limits.form_name_characters_max);
   const ignored = await owner.send("POST", "/messages", `${message}&${encodeURIComponent(name)}=1`);
   t.match(outcome(ignored), { status: 200, body: { ignored_parameters_unsupported: [name] } });
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   for (const longer of [encodeURIComponent(`${name}é`), "n".repeat(100_000)]) {
     const answers = [await owner.send("POST", "/messages", `${message}&${longer}=1&${longer}=2`)];
     if (longer.length < 4000) answers.push(await owner.send("POST", `/messages?${longer}=1`, message));
@@ -308,7 +305,7 @@ t.test("[spec 4] numbers, booleans and lists are parsed as strict JSON; text is 
     ["client_gravatar=", "client_gravatar is not valid JSON"],
   ];
   for (const [query, msg] of refused) {
-    t.strictSame(outcome(await owner.send("GET", `/users?${query}`, null)), refusal(msg), query);
+    await expects(t, owner.send("GET", `/users?${query}`, null), msg, query);
   }
   t.equal(await sayEncoded('"quoted"'), '"quoted"');
 });

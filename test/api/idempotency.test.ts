@@ -7,9 +7,7 @@ import t from "tap";
 import { type Command, command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client, Params } from "../support/client.ts";
-import { createChannel, outcome, personOf, realmOf, refusal, success } from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
+import { type Client, expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
@@ -28,28 +26,28 @@ function hashed(text: string): string {
 }
 
 t.test("[D25] a repeated key gets the first answer, and one message is stored", async (t) => {
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   const first = await post(owner, "k1");
   t.strictSame(outcome(first), success({ id: first.body.id }));
-  for (let repeat = 0; repeat < 3; repeat++) t.strictSame(outcome(await post(owner, "k1")), outcome(first));
+  for (let repeat = 0; repeat < 3; repeat++) await expects(t, post(owner, "k1"), outcome(first));
   t.equal((await changes()).length, 1);
   const another = await post(owner, "k2");
   t.not(another.body.id, first.body.id, "another key is another request");
 });
 
 t.test("[D25] a repeat gets the first answer even if the same request would be rejected now", async (t) => {
-  const ann = await personOf(server, "lateann");
-  const channel = await createChannel(owner, "soon renamed", [ann, owner]);
+  const ann = await server.user("lateann");
+  const channel = await owner.createChannel("soon renamed", [ann, owner]);
   const headers = { "Idempotency-Key": "late" };
   const params = { type: "channel", to: "soon renamed", topic: "t", content: "once" };
   const send = () => ann.post("/messages", params, headers);
   const first = await send();
   t.equal(first.status, 200);
   t.equal((await owner.patch(`/streams/${channel}`, { new_name: "renamed" })).status, 200);
-  t.strictSame(outcome(await send()), outcome(first), "no channel has this name any more");
-  t.strictSame(outcome(await ann.post("/messages", { ...params, content: "other" }, headers)), otherParameters);
+  await expects(t, send(), outcome(first), "no channel has this name any more");
+  await expects(t, ann.post("/messages", { ...params, content: "other" }, headers), otherParameters);
   // Counts every email ever queued: the row of one is removed as soon as its file is written.
-  const mails = () => realmOf(server).view.counter("mail");
+  const mails = () => server.realm.view.counter("mail");
   const before = mails();
   await owner.patch("/settings", { email: "elsewhere@example.com" }, { "Idempotency-Key": "address" });
   t.equal(mails(), before + 1);
@@ -68,9 +66,9 @@ t.test("[D25] without a key, or with an empty one, each request is executed", as
 
 t.test("[D25] the same key with other parameters or for another operation is rejected", async (t) => {
   const first = await post(owner, "changed");
-  const changes = await watchChanges(owner);
-  t.strictSame(outcome(await post(owner, "changed", "twice")), otherParameters);
-  t.strictSame(outcome(await post(owner, "changed", "once", { local_id: "1" })), otherParameters);
+  const changes = await owner.watchChanges();
+  await expects(t, post(owner, "changed", "twice"), otherParameters);
+  await expects(t, post(owner, "changed", "once", { local_id: "1" }), otherParameters);
   const made = await owner.post(
     "/channels/create",
     { name: "keyed", subscribers: [] },
@@ -78,7 +76,7 @@ t.test("[D25] the same key with other parameters or for another operation is rej
   );
   t.strictSame(outcome(made), otherParameters);
   t.strictSame(await changes(), []);
-  t.strictSame(outcome(await post(owner, "changed")), outcome(first), "the first answer is unchanged");
+  await expects(t, post(owner, "changed"), outcome(first), "the first answer is unchanged");
 });
 
 t.test("[D25] parameters are compared by value, not by spelling", async (t) => {
@@ -89,7 +87,7 @@ t.test("[D25] parameters are compared by value, not by spelling", async (t) => {
 });
 
 t.test("[D25] concurrent repeats wait for the first request and get its answer", async (t) => {
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   const answers = await Promise.all(Array.from({ length: 16 }, () => post(owner, "together")));
   t.equal(new Set(answers.map(({ body }) => body.id)).size, 1);
   t.ok(answers.every(({ status }) => status === 200));
@@ -115,7 +113,7 @@ t.test("[S3] idempotency_waiters_max: if so many repeats wait, one more is rejec
   const params = { email: "crowded@example.com", fullName: "C", passwordHash: "", role: roles.member };
   const asked: Command = command({ actor: "realm" }, "user.create", params, owner.userId);
   const idempotencyKey = { userId: owner.userId, keyHash: hashed("crowded"), paramsHash: hashed("same") };
-  const { dispatcher } = realmOf(server);
+  const { dispatcher } = server.realm;
   // All requests are sent in one pass of the event loop, so the others arrive while the first one runs.
   const results = await Promise.all(
     Array.from({ length: limits.idempotency_waiters_max + 2 }, () => dispatcher.ask(asked, idempotencyKey)),
@@ -126,7 +124,7 @@ t.test("[S3] idempotency_waiters_max: if so many repeats wait, one more is rejec
 });
 
 t.test("[D25] keys belong to a user: another user's keys are unknown", async (t) => {
-  const [ann, ben] = [await personOf(server, "ann"), await personOf(server, "ben")];
+  const [ann, ben] = [await server.user("ann"), await server.user("ben")];
   const send = (client: Client) =>
     client.post("/messages", { type: "direct", to: [2], content: "x" }, { "Idempotency-Key": "shared" });
   const [first, second] = [await send(ann), await send(ben)];
@@ -138,9 +136,9 @@ t.test("[D25] keys belong to a user: another user's keys are unknown", async (t)
 t.test("[D25] a rejection by the actor is stored, even if the request would succeed now", async (t) => {
   const remove = (key: string) => owner.delete(`/users/${owner.userId}`, {}, { "Idempotency-Key": key });
   const onlyOwner = refusal("Cannot deactivate the only organization owner");
-  t.strictSame(outcome(await remove("resign")), onlyOwner);
-  const second = await personOf(server, "second", roles.owner);
-  t.strictSame(outcome(await remove("resign")), onlyOwner, "the same request gets the same answer");
+  await expects(t, remove("resign"), onlyOwner);
+  const second = await server.user("second", roles.owner);
+  await expects(t, remove("resign"), onlyOwner, "the same request gets the same answer");
   const demoted = await second.delete(`/users/${second.userId}`, {}, { "Idempotency-Key": "resign" });
   t.strictSame(outcome(demoted), success(), "a key of the other owner");
 });
@@ -171,7 +169,7 @@ t.test("[D25, M5] a 503 is not stored, but stored answers are returned even whil
   });
   const refused = await post(full.owner, "during");
   t.match(outcome(refused), { status: 503, body: { result: "error", code: "STORE_REFUSES_WRITES" } });
-  t.strictSame(outcome(await post(full.owner, "before")), outcome(first));
+  await expects(t, post(full.owner, "before"), outcome(first));
   await full.stop();
   const again = await startTestServer(t, { dataDir });
   const sent = await post(again.owner, "during");
@@ -187,9 +185,9 @@ t.test("[D25] the first answer survives a restart on the same data directory", a
   t.equal(refused.status, 400);
   await before.stop();
   const after = await startTestServer(t, { dataDir });
-  t.strictSame(outcome(await post(after.owner, "durable")), outcome(first));
-  t.strictSame(outcome(await post(after.owner, "durable", "other")), otherParameters);
-  t.strictSame(outcome(await after.owner.post("/users", taken, { "Idempotency-Key": "refused" })), outcome(refused));
+  await expects(t, post(after.owner, "durable"), outcome(first));
+  await expects(t, post(after.owner, "durable", "other"), otherParameters);
+  await expects(t, after.owner.post("/users", taken, { "Idempotency-Key": "refused" }), outcome(refused));
   t.equal((await after.owner.get("/users/me")).body.max_message_id, first.body.id, "there is no second message");
 });
 
@@ -201,16 +199,12 @@ t.test("[D25] idempotency_kept_ms: within 24 h a key means the same request, lat
   clock.advance(1);
   const second = await post(clocked.owner, "yesterday", "with other words");
   t.equal(second.body.id, first.body.id + 1);
-  t.strictSame(
-    outcome(await post(clocked.owner, "yesterday")),
-    otherParameters,
-    "the key belongs to the new request now",
-  );
+  await expects(t, post(clocked.owner, "yesterday"), otherParameters, "the key belongs to the new request now");
 });
 
 t.test("[S3] idempotency_keys_per_user_max: one more evicts the oldest key", async (t) => {
-  const person = await personOf(server, "busy");
-  const { environment, view } = realmOf(server);
+  const person = await server.user("busy");
+  const { environment, view } = server.realm;
   const paramsHash = hashed(JSON.stringify(["send-message", { type: "direct", to: [person.userId], content: "once" }]));
   const body = JSON.stringify({ kind: "ok", answer: { id: 12_345 } });
   environment.transaction(() => {
@@ -236,7 +230,7 @@ t.test("[S3] idempotency_key_bytes_max: a longer key is rejected", async (t) => 
   const longest = "k".repeat(limits.idempotency_key_bytes_max);
   const first = await post(owner, longest);
   t.equal((await post(owner, longest)).body.id, first.body.id);
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   const over = await post(owner, `${longest}k`);
   t.strictSame(outcome(over), refusal(`Idempotency-Key must have 1 to ${limits.idempotency_key_bytes_max} characters`));
   t.strictSame(await changes(), []);
@@ -263,9 +257,9 @@ t.test("[D70] a repeated topic deletion deletes again instead of returning a sto
   const headers = { "Idempotency-Key": "deletion" };
   const remove = () => owner.post("/streams/1/delete_topic", { topic_name: "short-lived" }, headers);
   await owner.say("general", "short-lived", "one");
-  t.strictSame(outcome(await remove()), success({ complete: true }));
+  await expects(t, remove(), success({ complete: true }));
   const later = await owner.say("general", "short-lived", "two");
-  t.strictSame(outcome(await remove()), success({ complete: true }));
+  await expects(t, remove(), success({ complete: true }));
   t.equal((await owner.get(`/messages/${later}`)).status, 400, "the second message is deleted, too");
 });
 
@@ -292,7 +286,7 @@ t.test("[S2] a password is not part of the stored parameter hash, which is fast"
   const account = { email: "hashed@example.com", password: "eight or more", full_name: "Hashed" };
   const { status } = await owner.post("/users", account, { "Idempotency-Key": "with a password" });
   t.equal(status, 200);
-  const row = realmOf(server).environment.get("idempotency", [owner.userId, hashed("with a password")]);
+  const row = server.realm.environment.get("idempotency", [owner.userId, hashed("with a password")]);
   t.ok(row !== undefined, "it is remembered");
   const guessable = hashed(JSON.stringify(["create-user", account]));
   t.not(row?.paramsHash, guessable);

@@ -5,24 +5,21 @@
 import t from "tap";
 import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
-import { personOf, realmOf, setRealmSettings } from "../support/conversation.ts";
 import { field, inviteLink, logIn, type Page, problem, submit, visit } from "../support/join.ts";
 import { MailServer, outboxMails, pendingMails, type Received } from "../support/mail.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { until } from "../support/realtime.ts";
-import { writeMany } from "../support/rows.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
 const hourMs = 60 * 60 * 1000;
 const clock = new ManualClock(Date.UTC(2026, 4, 1, 12));
 const far = await MailServer.start(t);
 const server = await startTestServer(t, { environment: { SMTP_URL: far.url, REALM_NAME: "Tea & Co" }, clock });
-t.teardown(() => clock.release());
 const { owner } = server;
 
 async function restrict(at: TestServer): Promise<void> {
   await at.owner.post("/realm/domains", { domain: "tea.example", allow_subdomains: false });
-  setRealmSettings(at, { emails_restricted_to_domains: true });
+  at.setRealm({ emails_restricted_to_domains: true });
 }
 
 await restrict(server);
@@ -38,7 +35,7 @@ async function linkTo(address: string): Promise<string> {
   return /^http\S+$/m.exec(text)?.[0] ?? "";
 }
 
-const hasAccount = (email: string) => realmOf(server).view.users.byEmail(email) !== undefined;
+const hasAccount = (email: string) => server.realm.view.users.byEmail(email) !== undefined;
 
 const isSent = ({ status, text }: Page) => status === 200 && text.includes("Look into your mail");
 
@@ -82,20 +79,20 @@ t.test("[D275] an address outside the domains, or none, is refused at once, and 
 });
 
 t.test("[D275] an address with an account gets no email, and the page does not say so", async (t) => {
-  const taken = await personOf(server, "ben");
+  const taken = await server.user("ben");
   changeAddress(taken.userId, "ben@tea.example");
   t.ok(isSent(await submit(link, { email: "BEN@tea.example" })));
   t.equal((await mailsTo("BEN@tea.example")).length, 0);
 });
 
 function changeAddress(userId: number, email: string): void {
-  const { view, projections } = realmOf(server);
+  const { view, projections } = server.realm;
   const before = view.users.get(userId);
   if (before !== undefined) projections.apply({ table: "users", key: userId, row: { ...before, email } });
 }
 
 t.test("[D275] a link to an address ends with the reusable link, and makes what that one grants then", async (t) => {
-  const leaver = await personOf(server, "inviter", 200);
+  const leaver = await server.user("inviter", 200);
   const revoked = await inviteLink(leaver);
   t.ok(isSent(await submit(revoked, { email: "cleo@tea.example" })));
   const own = await linkTo("cleo@tea.example");
@@ -106,16 +103,16 @@ t.test("[D275] a link to an address ends with the reusable link, and makes what 
 });
 
 t.test("[D275] the decision itself takes no address that is not confirmed", async (t) => {
-  setRealmSettings(server, { emails_restricted_to_domains: false });
+  server.setRealm({ emails_restricted_to_domains: false });
   const free = await visit(link);
   t.ok(field(free, "password"), "without the restriction the link makes accounts at once");
-  setRealmSettings(server, { emails_restricted_to_domains: true });
+  server.setRealm({ emails_restricted_to_domains: true });
   const page = await submit(link, { full_name: "Finn", email: "finn@tea.example" });
   t.ok(isSent(page), "a form that was opened before the restriction");
   const person = { email: "finn@tea.example", fullName: "Finn", passwordHash: "none" };
   for (const confirmation of [null, "the hash of another key"]) {
     const accept = command({ actor: "invitation", id: 1 }, "invitation.accept", { ...person, confirmation }, null);
-    t.match(await realmOf(server).dispatcher.ask(accept), { kind: "refused", code: "NOT_FOUND" });
+    t.match(await server.realm.dispatcher.ask(accept), { kind: "refused", code: "NOT_FOUND" });
   }
   t.notOk(hasAccount("finn@tea.example"));
 });
@@ -152,17 +149,16 @@ t.test("[S3] address_confirmation_ms: a link to an address is valid for a day, a
   clock.stride(limits.address_confirmation_ms - 1);
   t.equal((await submit(last, { full_name: "Hal" })).status, 200, "the last moment");
   clock.advance(1);
-  await realmOf(server).dispatcher.idle();
+  await server.realm.dispatcher.idle();
   t.match(await submit(late, { full_name: "Ida" }), { status: 404, text: /not known here/ });
-  const { environment } = realmOf(server);
+  const { environment } = server.realm;
   t.strictSame([environment.count("addressConfirmations"), environment.count("addressConfirmationRequests")], [0, 0]);
 });
 
 t.test("[S3] address_confirmations_max: one more is refused and says so", async (t) => {
   const row = { invitationId: 1, email: "x@tea.example", createdAt: clock.now() };
   const count = limits.address_confirmations_max - 1;
-  writeMany(
-    server,
+  server.writeMany(
     "addressConfirmations",
     Array.from({ length: count }, (_, index) => [`hash ${index}`, row] as const),
   );
@@ -178,7 +174,7 @@ t.test("[D275, D276] without a mail server the link is in a file, the page says 
   t.equal(page.status, 200);
   t.match(page.text, /This server sends no e-mails.*Ask the operator/);
   t.notMatch(page.text, /on its way/);
-  t.equal(realmOf(silent).view.users.byEmail("lea@tea.example"), undefined);
+  t.equal(silent.realm.view.users.byEmail("lea@tea.example"), undefined);
   const [mail] = await outboxMails(silent.dataDir, 1);
   const own = /^http\S+$/m.exec(mail?.email.text ?? "")?.[0] ?? "";
   t.equal((await submit(own, { full_name: "Lea" })).status, 200);

@@ -3,32 +3,21 @@ import t from "tap";
 import { type Command, command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client } from "../support/client.ts";
-import {
-  Follower,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  success,
-  systemGroup,
-  write,
-} from "../support/conversation.ts";
+import { type Client, expects, outcome, refusal, success } from "../support/client.ts";
 import { inviteLink, submit, visit } from "../support/join.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { restart } from "../support/restart.ts";
-import { rowsFor, writeMany } from "../support/rows.ts";
+import { rowsFor } from "../support/rows.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
 const { owner } = server;
-const member = await personOf(server, "member");
+const member = await server.user("member");
 const path = "/invites/multiuse";
 const minuteMs = 60_000;
 
-const everyMember = { create_multiuse_invite_group: systemGroup(server, "role:members") };
-const administrators = { create_multiuse_invite_group: systemGroup(server, "role:administrators") };
+const everyMember = { create_multiuse_invite_group: server.group("role:members") };
+const administrators = { create_multiuse_invite_group: server.group("role:administrators") };
 
 const listed = async (by: Client) => (await by.get("/invites")).body.invites;
 const newest = async (by: Client) => (await listed(by)).at(-1);
@@ -37,7 +26,6 @@ t.test("[spec 4.14, M8] expiry: minutes, null for never, default INVITATION_LINK
   const clock = new ManualClock(Date.UTC(2026, 4, 1, 12));
   const environment = { INVITATION_LINK_VALIDITY_MINUTES: "30" };
   const own = await startTestServer(t, { environment, clock });
-  t.teardown(() => clock.release());
   const by = own.owner;
   const short = await inviteLink(by, { invite_expires_in_minutes: 10 });
   const omitted = await inviteLink(by);
@@ -46,33 +34,25 @@ t.test("[spec 4.14, M8] expiry: minutes, null for never, default INVITATION_LINK
   const dates = (await listed(by)).map(({ expiry_date: date }: { expiry_date: number | null }) => date);
   t.strictSame(dates, [start + 600, start + 1800, null]);
   const states = async () => Promise.all([short, omitted, never].map(async (link) => (await visit(link)).status));
-  const follower = await Follower.of(by, { event_types: ["invites_changed", "message"] });
+  const follower = await by.follow({ event_types: ["invites_changed", "message"] });
   clock.advance(10 * minuteMs - 1);
   t.strictSame(await states(), [200, 200, 200], "the last moment");
   clock.advance(1);
   t.strictSame(await states(), [404, 200, 200]);
   t.match((await visit(short)).text, "This invitation has expired.");
   t.equal((await listed(by)).length, 2);
-  await realmOf(own).dispatcher.idle();
-  t.equal(
-    realmOf(own).view.rows("invitations", { limit: 9 })[0]?.row.state,
-    "expired",
-    "the row is in the state expired",
-  );
+  await own.realm.dispatcher.idle();
+  t.equal(own.realm.view.rows("invitations", { limit: 9 })[0]?.row.state, "expired", "the row is in the state expired");
   await follower.settled();
   t.equal(follower.ofType("invites_changed").length, 1, "clients that show the list receive an event");
-  t.strictSame(
-    outcome(await by.delete(`${path}/1`)),
-    refusal("No such invitation"),
-    "an expired invitation cannot be revoked",
-  );
+  await expects(t, by.delete(`${path}/1`), "No such invitation", "an expired invitation cannot be revoked");
   clock.advance(20 * minuteMs);
   t.strictSame(await states(), [404, 404, 200]);
   clock.jump(limits.invitation_kept_ms);
-  await realmOf(own).dispatcher.idle();
+  await own.realm.dispatcher.idle();
   t.match((await visit(short)).text, "This invitation is not known here.", "after a week its row is deleted");
   for (const table of ["invitations", "invitationKeys", "invitationLinks"] as const) {
-    t.equal(realmOf(own).environment.count(table), 1, table);
+    t.equal(own.realm.environment.count(table), 1, table);
   }
   t.equal((await visit(never)).status, 200);
 });
@@ -86,8 +66,7 @@ t.test("[D6] without the variable the default is 14400 minutes, ten days", async
 t.test("[M8] an invitation has one expiry timer, however often it changes, and none after its end", async (t) => {
   const clock = new ManualClock(Date.UTC(2026, 4, 1, 12));
   const own = await startTestServer(t, { clock });
-  t.teardown(() => clock.release());
-  const { view, dispatcher } = realmOf(own);
+  const { view, dispatcher } = own.realm;
   const timers = () => {
     const all = view.rows("timers", { limit: 1000 }).map(({ row }) => row);
     const expiries = all.filter(({ command: due }) => (due as Command).type === "invitation.expire");
@@ -119,7 +98,7 @@ t.test("[M8] an invitation has one expiry timer, however often it changes, and n
     [2, 1],
     [4, 0],
   ]) {
-    t.strictSame(outcome(await own.owner.delete(`/invites/${id}`)), success());
+    await expects(t, own.owner.delete(`/invites/${id}`), success());
     t.equal(timers().length, left, `invitation ${id} had one`);
   }
 });
@@ -144,23 +123,21 @@ t.test("[M1, M8] links, their state and their timers survive a restart; an overd
   await after.stop();
   const clock = new ManualClock(Date.now() + 31 * minuteMs);
   const late = await startTestServer(t, { dataDir: before.dataDir, clock });
-  t.teardown(() => clock.release());
-  await realmOf(late).dispatcher.idle();
+  await late.realm.dispatcher.idle();
   t.match((await visit(short.replace(before.url, late.url))).text, "expired");
 });
 
 t.test("[spec 4.14, M8] an invitation past its time is invalid before its timer fires: everywhere", async (t) => {
   const clock = new ManualClock(Date.UTC(2026, 4, 1, 12));
   const own = await startTestServer(t, { clock });
-  t.teardown(() => clock.release());
-  const { dispatcher, view } = realmOf(own);
+  const { dispatcher, view } = own.realm;
   const link = await inviteLink(own.owner, { invite_expires_in_minutes: 60 });
   const invited = { invitee_emails: "late@example.com", stream_ids: [], invite_expires_in_minutes: 60 };
   t.equal((await own.owner.post("/invites", invited)).status, 200);
   clock.advance(minuteMs);
   // Their timers have not fired yet.
   for (const { key, row } of view.rows("invitations", { limit: 9 })) {
-    write(own, "invitations", key, { ...row, expiresAt: clock.now() });
+    own.write("invitations", key, { ...row, expiresAt: clock.now() });
   }
   t.match(await visit(link), { status: 404, text: /This invitation has expired/ });
   t.match(await submit(link, { email: "new@example.com" }), { status: 404, text: /This invitation has expired/ });
@@ -169,7 +146,7 @@ t.test("[spec 4.14, M8] an invitation past its time is invalid before its timer 
     const accepted = await dispatcher.ask(command({ actor: "invitation", id }, "invitation.accept", person, null));
     t.match(accepted, { kind: "refused", code: "NOT_FOUND" }, "a form that was opened before the expiry");
   }
-  t.strictSame(outcome(await own.owner.post("/invites/2/resend")), refusal("No such invitation"));
+  await expects(t, own.owner.post("/invites/2/resend"), "No such invitation");
   t.strictSame(await listed(own.owner), []);
   t.equal(view.users.byEmail("new@example.com"), undefined);
   t.strictSame(
@@ -178,17 +155,17 @@ t.test("[spec 4.14, M8] an invitation past its time is invalid before its timer 
     "no timer has fired meanwhile",
   );
   for (const { key, row } of view.rows("invitations", { limit: 9 })) {
-    write(own, "invitations", key, { ...row, expiresAt: clock.now() + 1 });
+    own.write("invitations", key, { ...row, expiresAt: clock.now() + 1 });
   }
   t.equal((await visit(link)).status, 200, "the last moment");
 });
 
 t.test("[behaviour 2.20] links of a deactivated inviter are invalid, and stay so after a reactivation", async (t) => {
-  setRealmSettings(server, everyMember);
-  const leaver = await personOf(server, "leaver");
+  server.setRealm(everyMember);
+  const leaver = await server.user("leaver");
   const links = [await inviteLink(leaver), await inviteLink(leaver)];
   const others = await inviteLink(member);
-  const follower = await Follower.of(owner, { event_types: ["invites_changed", "message"] });
+  const follower = await owner.follow({ event_types: ["invites_changed", "message"] });
   await owner.delete(`/users/${leaver.userId}`);
   for (const link of links) t.match((await visit(link)).text, "revoked");
   t.equal((await visit(others)).status, 200);
@@ -196,16 +173,15 @@ t.test("[behaviour 2.20] links of a deactivated inviter are invalid, and stay so
   for (const link of links) t.match((await visit(link)).text, "revoked");
   await follower.settled();
   t.equal(follower.ofType("invites_changed").length, 2);
-  setRealmSettings(server, administrators);
+  server.setRealm(administrators);
 });
 
 t.test("[S3] invitations_per_user_per_day_max and invitations_per_realm_max: one more is rejected", async (t) => {
   const clock = new ManualClock(Date.UTC(2026, 4, 1, 12));
   const own = await startTestServer(t, { clock });
-  t.teardown(() => clock.release());
-  const other = await personOf(own, "other", roles.administrator);
+  const other = await own.user("other", roles.administrator);
   for (let id = 1; id < limits.invitations_per_user_per_day_max; id++) {
-    write(own, "invitationSends", [own.owner.userId, clock.now(), 10_000 + id], {});
+    own.write("invitationSends", [own.owner.userId, clock.now(), 10_000 + id], {});
   }
   t.equal((await own.owner.post(path)).status, 200);
   const limited = outcome(await own.owner.post(path));
@@ -217,35 +193,35 @@ t.test("[S3] invitations_per_user_per_day_max and invitations_per_realm_max: one
   t.equal((await own.owner.post(path)).status, 400);
   clock.advance(1);
   t.equal((await own.owner.post(path)).status, 200);
-  t.equal(realmOf(own).environment.count("invitationSends"), 2, "older invitations no longer count");
+  t.equal(own.realm.environment.count("invitationSends"), 2, "older invitations no longer count");
 
-  const [template] = realmOf(own).view.rows("invitations", { limit: 1 });
+  const [template] = own.realm.view.rows("invitations", { limit: 1 });
   if (template === undefined) throw new Error("no invitation is left");
   for (let count = 3; count < limits.invitations_per_realm_max - 1; count++) {
-    write(own, "invitations", 10_000 + count, { ...template.row, id: 10_000 + count });
+    own.write("invitations", 10_000 + count, { ...template.row, id: 10_000 + count });
   }
   t.equal((await own.owner.post(path)).status, 200);
-  t.strictSame(outcome(await own.owner.post(path)), refusal("Too many invitations"));
+  await expects(t, own.owner.post(path), "Too many invitations");
 });
 
 t.test("[S3] invitations_per_user_max: one inviter has no more at a time; an administrator has", async (t) => {
   const own = await startTestServer(t);
-  const [person, other] = [await personOf(own, "person"), await personOf(own, "other")];
-  setRealmSettings(own, { create_multiuse_invite_group: systemGroup(own, "role:members") });
+  const [person, other] = [await own.user("person"), await own.user("other")];
+  own.setRealm({ create_multiuse_invite_group: own.group("role:members") });
   t.equal((await person.post(path)).status, 200);
-  const [template] = realmOf(own).view.rows("invitations", { limit: 1 });
+  const [template] = own.realm.view.rows("invitations", { limit: 1 });
   if (template === undefined) throw new Error("there is no invitation");
   const fillers = rowsFor<"invitations">(
     limits.invitations_per_user_max - 2,
     (id) => [id, { ...template.row, id, state: "revoked", expiresAt: null }],
     10_000,
   );
-  writeMany(own, "invitations", fillers);
+  own.writeMany("invitations", fillers);
   t.equal((await person.post(path)).status, 200);
   const full = refusal(`You have too many invitations (maximum ${limits.invitations_per_user_max}).`);
-  t.strictSame(outcome(await person.post(path)), full, "ended ones that are remembered count");
+  await expects(t, person.post(path), full, "ended ones that are remembered count");
   const mail = { invitee_emails: "somebody@example.com", stream_ids: [] };
-  t.strictSame(outcome(await person.post("/invites", mail)), full);
+  await expects(t, person.post("/invites", mail), full);
   t.equal((await other.post(path)).status, 200);
   t.equal((await own.owner.patch(`/users/${person.userId}`, { role: roles.administrator })).status, 200);
   t.equal((await person.post(path)).status, 200);

@@ -3,19 +3,7 @@
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import type { Client, Params } from "../support/client.ts";
-import {
-  createChannel,
-  Follower,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  success,
-  systemGroup,
-  write,
-} from "../support/conversation.ts";
+import { type Client, expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { attribute, field, inviteLink, logIn, submit, visit } from "../support/join.ts";
 import { MailServer, outboxMails, pendingMails, type Received } from "../support/mail.ts";
 import { ManualClock } from "../support/manual-clock.ts";
@@ -57,7 +45,7 @@ const failed = (msg: string, errors: unknown[]) =>
   });
 
 t.test("POST /invites sends each email a link that creates one account with that email", async (t) => {
-  const plans = await createChannel(owner, "plans", [owner, member], { invite_only: true });
+  const plans = await owner.createChannel("plans", [owner, member], { invite_only: true });
   const text = "ann@example.org, Bob B <bob@example.org>\nANN@example.org\r\n,, ";
   t.strictSame(await invite(member, text, { stream_ids: [plans], invite_as: 600 }), sent);
   const [toAnn, toBob] = await arrived(2);
@@ -81,7 +69,7 @@ t.test("POST /invites sends each email a link that creates one account with that
   t.equal(page.status, 200);
   t.match(page.text, "ann@example.org");
   t.equal(attribute(field(page, "email"), "value"), undefined, "the email cannot be changed");
-  const follower = await Follower.of(member, { event_types: ["invites_changed", "message"] });
+  const follower = await member.follow({ event_types: ["invites_changed", "message"] });
   const done = await submit(link, { email: "other@example.org", full_name: "Ann" });
   t.equal(done.status, 200, done.text);
   t.equal(
@@ -124,16 +112,16 @@ t.test("[D5] `can_invite_users_group` decides who may invite, with the rules of 
     refusal("Invalid channel ID 99. No invites were sent."),
   );
   t.strictSame(await invite(member, "x@example.org", { group_ids: [99] }), refusal("Invalid user group"));
-  setRealmSettings(server, { can_invite_users_group: systemGroup(server, "role:administrators") });
+  server.setRealm({ can_invite_users_group: server.group("role:administrators") });
   t.strictSame(await invite(member, "x@example.org"), refusal("Insufficient permission"));
   const state = await member.register({ fetch_event_types: ["realm_user"] });
   t.equal(state["can_invite_others_to_realm"], false);
-  setRealmSettings(server, { can_invite_users_group: systemGroup(server, "role:members") });
+  server.setRealm({ can_invite_users_group: server.group("role:members") });
   t.equal(pendingMails(server).length, 0, "a rejected request sends no email");
 });
 
 t.test("one email that cannot be invited rejects the request, and the error has the reason for each", async (t) => {
-  const gone = await personOf(server, "gone");
+  const gone = await server.user("gone");
   await owner.delete(`/users/${gone.userId}`);
   const taken = ["OWNER@localhost", "Already has an account.", false];
   const deactivated = ["gone0@example.com", "Account has been deactivated.", true];
@@ -168,7 +156,7 @@ t.test("[S3] invitation_addresses_per_request_max: one more email is rejected", 
   const over = await invite(owner, "a".repeat(limits.invitation_addresses_code_points_max + 1));
   t.match(over.body, { msg: /^invitee_emails is too long/ });
   for (const { id, email } of await listed(owner)) {
-    if (email !== undefined) t.strictSame(outcome(await owner.delete(`/invites/${id}`)), success());
+    if (email !== undefined) await expects(t, owner.delete(`/invites/${id}`), success());
   }
 });
 
@@ -177,17 +165,13 @@ t.test("DELETE /invites/{invite_id}: the inviter and administrators may revoke",
   const [toCarl] = await arrived(2);
   const [carl, dora] = (await listed(member)).slice(-2);
   const none = refusal("No such invitation");
-  const other = await personOf(server, "other");
-  t.strictSame(outcome(await other.delete(`/invites/${carl.id}`)), none, "[S1]");
-  t.strictSame(outcome(await owner.delete("/invites/99999")), none);
-  t.strictSame(
-    outcome(await owner.delete(`/invites/multiuse/${carl.id}`)),
-    none,
-    "an id is valid only with its own is_multiuse",
-  );
-  t.strictSame(outcome(await member.delete(`/invites/${carl.id}`)), success());
-  t.strictSame(outcome(await member.delete(`/invites/${carl.id}`)), none);
-  t.strictSame(outcome(await administrator.delete(`/invites/${dora.id}`)), success());
+  const other = await server.user("other");
+  await expects(t, other.delete(`/invites/${carl.id}`), none, "[S1]");
+  await expects(t, owner.delete("/invites/99999"), none);
+  await expects(t, owner.delete(`/invites/multiuse/${carl.id}`), none, "an id is valid only with its own is_multiuse");
+  await expects(t, member.delete(`/invites/${carl.id}`), success());
+  await expects(t, member.delete(`/invites/${carl.id}`), none);
+  await expects(t, administrator.delete(`/invites/${dora.id}`), success());
   t.match((await submit(linkIn(toCarl as Received), {})).text, "This invitation has been revoked.");
 });
 
@@ -196,12 +180,12 @@ t.test("[S2] resend sends another email with its own link; keys are stored as ha
   const [first] = await arrived(1);
   const { id } = (await listed(member)).at(-1);
   const none = refusal("No such invitation");
-  const other = await personOf(server, "outsider");
-  t.strictSame(outcome(await other.post(`/invites/${id}/resend`)), none);
-  t.strictSame(outcome(await owner.post("/invites/99999/resend")), none);
+  const other = await server.user("outsider");
+  await expects(t, other.post(`/invites/${id}/resend`), none);
+  await expects(t, owner.post("/invites/99999/resend"), none);
   const links = [linkIn(first as Received)];
   for (let count = 1; count <= limits.invitation_links_per_address_max; count++) {
-    t.strictSame(outcome(await (count === 1 ? administrator : member).post(`/invites/${id}/resend`)), sent);
+    await expects(t, (count === 1 ? administrator : member).post(`/invites/${id}/resend`), sent);
     const [mail] = await arrived(1);
     t.equal(mail?.email.to?.[0]?.address, "emma@example.org");
     t.match(mail?.email.subject, "member 0 has invited you");
@@ -209,16 +193,16 @@ t.test("[S2] resend sends another email with its own link; keys are stored as ha
   }
   const statuses = await Promise.all(links.map(async (link) => (await visit(link)).status));
   t.strictSame(statuses, [404, ...links.slice(1).map(() => 200)], "[S3] the newest five links are valid");
-  await realmOf(server).dispatcher.idle();
+  await server.realm.dispatcher.idle();
   for (const link of links) {
     const key = /join\/(\w+)\//.exec(link)?.[1] ?? "";
     for (const table of ["invitations", "invitationKeys", "invitationLinks", "events", "timers", "mailbox"] as const) {
-      t.notMatch(JSON.stringify(realmOf(server).view.rows(table, { limit: 10_000 })), key, table);
+      t.notMatch(JSON.stringify(server.realm.view.rows(table, { limit: 10_000 })), key, table);
     }
   }
   t.equal((await submit(links[2] ?? "", { full_name: "Emma" })).status, 200);
   t.match((await visit(links[1] ?? "")).text, "used already", "all of them are links to one invitation");
-  t.strictSame(outcome(await member.post(`/invites/${id}/resend`)), none);
+  await expects(t, member.post(`/invites/${id}/resend`), none);
 });
 
 t.test("[S3] resent emails count for the daily limit, too", async (t) => {
@@ -226,13 +210,13 @@ t.test("[S3] resent emails count for the daily limit, too", async (t) => {
   await arrived(1);
   const { id } = (await listed(administrator)).at(-1);
   const now = Date.now();
-  const present = realmOf(server).view.keys("invitationSends", {
+  const present = server.realm.view.keys("invitationSends", {
     start: [administrator.userId],
     end: [administrator.userId + 1],
     limit: 1000,
   });
   for (let count = present.length; count < limits.invitations_per_user_per_day_max; count++) {
-    write(server, "invitationSends", [administrator.userId, now, 50_000 + count], {});
+    server.write("invitationSends", [administrator.userId, now, 50_000 + count], {});
   }
   t.match((await administrator.post(`/invites/${id}/resend`)).body, {
     code: "INVITATION_FAILED",
@@ -258,7 +242,7 @@ t.test("[spec 4.14] a user who joined in another way has no open invitation any 
 });
 
 t.test("with notify_referrer_on_join=false the inviter gets no message", async (t) => {
-  const inviter = await personOf(server, "quiet");
+  const inviter = await server.user("quiet");
   await invite(inviter, "kim@example.org", { notify_referrer_on_join: false });
   await invite(inviter, "lea@example.org");
   const [toKim, toLea] = await arrived(2);
@@ -275,7 +259,6 @@ t.test("with notify_referrer_on_join=false the inviter gets no message", async (
 t.test("[M8, spec 4.14] an invitation by email expires like a link; with null it never does", async (t) => {
   const clock = new ManualClock(Date.UTC(2026, 4, 1, 12));
   const own = await startTestServer(t, { clock });
-  t.teardown(() => clock.release());
   const ask = (emails: string, minutes: unknown) =>
     own.owner.post("/invites", { invitee_emails: emails, invite_expires_in_minutes: minutes });
   await ask("mia@example.org", 60);
@@ -284,13 +267,13 @@ t.test("[M8, spec 4.14] an invitation by email expires like a link; with null it
   t.match(toMia?.email.text, /The link is good until .*1 May 2026.*13:00 \(UTC\)\./);
   t.notMatch(toNoa?.email.text, "good until");
   clock.advance(60 * 60_000);
-  await realmOf(own).dispatcher.idle();
+  await own.realm.dispatcher.idle();
   t.match((await submit(linkIn(toMia as Received), {})).text, "expired");
   t.equal((await visit(linkIn(toNoa as Received))).status, 200);
-  t.strictSame(outcome(await own.owner.post("/invites/1/resend")), refusal("No such invitation"));
+  await expects(t, own.owner.post("/invites/1/resend"), "No such invitation");
   clock.jump(limits.invitation_kept_ms);
-  await realmOf(own).dispatcher.idle();
-  t.equal(realmOf(own).environment.count("invitationAddresses"), 1);
+  await own.realm.dispatcher.idle();
+  t.equal(own.realm.environment.count("invitationAddresses"), 1);
 });
 
 t.test("[S1] a Host header that is not a plain host is rejected, so links contain only scheme and host", async (t) => {
@@ -313,11 +296,11 @@ t.test("[D276] answers and /register say whether the server sends emails", async
     const says = success({ server_sends_email: isSending });
     const headers = { "Idempotency-Key": "once" };
     const params = { invitee_emails: "lena@example.org" };
-    for (const _ of [1, 2]) t.strictSame(outcome(await own.owner.post("/invites", params, headers)), says);
+    for (const _ of [1, 2]) await expects(t, own.owner.post("/invites", params, headers), says);
     const { id } = (await listed(own.owner)).at(-1);
-    t.strictSame(outcome(await own.owner.post(`/invites/${id}/resend`)), says);
-    t.strictSame(outcome(await own.owner.patch("/settings", { email: "other@example.org" })), says);
-    t.strictSame(outcome(await own.owner.patch("/settings", { color_scheme: 2 })), success(), "no email is asked for");
+    await expects(t, own.owner.post(`/invites/${id}/resend`), says);
+    await expects(t, own.owner.patch("/settings", { email: "other@example.org" }), says);
+    await expects(t, own.owner.patch("/settings", { color_scheme: 2 }), success(), "no email is asked for");
     const state = await own.owner.register({ fetch_event_types: ["realm"] });
     t.equal(state["server_sends_email"], isSending);
   }

@@ -5,28 +5,15 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client, Params } from "../support/client.ts";
-import {
-  botOf,
-  createChannel,
-  Follower,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  success,
-  systemGroup,
-} from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
+import { type Client, expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { inviteLink, visit } from "../support/join.ts";
 import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, administrator, moderator, member, guest } = await startServerWithUsers(t, everyRole);
 const path = "/invites/multiuse";
 
-const everyMember = { create_multiuse_invite_group: systemGroup(server, "role:members") };
-const administrators = { create_multiuse_invite_group: systemGroup(server, "role:administrators") };
+const everyMember = { create_multiuse_invite_group: server.group("role:members") };
+const administrators = { create_multiuse_invite_group: server.group("role:administrators") };
 
 const listed = async (by: Client) => (await by.get("/invites")).body.invites;
 const newest = async (by: Client) => (await listed(by)).at(-1);
@@ -43,22 +30,22 @@ t.test("[spec 4.14] the answer has `invite_link`, a link of this server; each re
 
 t.test("[spec 4.14] a user who is no administrator may create links with the permission (level 209)", async (t) => {
   const refused = refusal("Insufficient permission");
-  for (const by of [moderator, member]) t.strictSame(outcome(await by.post(path)), refused, "[spec 7]");
+  for (const by of [moderator, member]) await expects(t, by.post(path), refused, "[spec 7]");
   const none = outcome(await guest.post(path));
   t.strictSame(none, refusal("Not allowed for guest users"));
-  const bot = await botOf(server, "bot", owner);
-  t.strictSame(outcome(await bot.post(path)), refusal("This endpoint does not accept bot requests."));
+  const bot = await server.bot("bot", owner);
+  await expects(t, bot.post(path), "This endpoint does not accept bot requests.");
   const changed = await owner.patch("/realm", {
     create_multiuse_invite_group: { new: everyMember.create_multiuse_invite_group },
   });
   t.equal(changed.status, 200, "[D5] the permission is a setting of the organization");
   for (const by of [moderator, member]) t.equal((await by.post(path)).status, 200);
-  t.strictSame(outcome(await guest.post(path)), none, "guests never");
-  setRealmSettings(server, administrators);
+  await expects(t, guest.post(path), none, "guests never");
+  server.setRealm(administrators);
 });
 
 t.test("[spec 4.14] `invite_as` is 400 by default; users invite to no higher role than theirs", async (t) => {
-  setRealmSettings(server, everyMember);
+  server.setRealm(everyMember);
   const people = { owner, administrator, moderator, member };
   const may: Readonly<Record<keyof typeof people, readonly number[]>> = {
     owner: [100, 200, 300, 400, 600],
@@ -80,63 +67,64 @@ t.test("[spec 4.14] `invite_as` is 400 by default; users invite to no higher rol
   await inviteLink(member);
   t.equal((await newest(member)).invited_as, 400);
   for (const bad of [0, 500, 401, -400]) {
-    t.strictSame(outcome(await owner.post(path, { invite_as: bad })), refusal("Invalid invite_as"), String(bad));
+    await expects(t, owner.post(path, { invite_as: bad }), "Invalid invite_as", String(bad));
   }
   for (const bad of ["owner", "400.5", "[400]", "null"]) {
     t.equal((await owner.post(path, { invite_as: bad })).status, 400, bad);
   }
-  setRealmSettings(server, administrators);
+  server.setRealm(administrators);
 });
 
 t.test("[spec 4.14] `stream_ids`: missing and inaccessible channels are rejected alike (section 7, D24)", async (t) => {
-  setRealmSettings(server, everyMember);
+  server.setRealm(everyMember);
   const before = (await listed(owner)).length;
-  const secret = await createChannel(owner, "secret", [owner], { invite_only: true });
-  const open = await createChannel(owner, "open", [owner]);
-  const gone = await createChannel(owner, "gone", [owner]);
+  const secret = await owner.createChannel("secret", [owner], { invite_only: true });
+  const open = await owner.createChannel("open", [owner]);
+  const gone = await owner.createChannel("gone", [owner]);
   await owner.delete(`/streams/${gone}`);
   const unknown = (id: number) => refusal(`Invalid channel ID ${id}. No invites were sent.`);
   for (const id of [secret, gone, 99_999]) {
-    t.strictSame(outcome(await member.post(path, { stream_ids: [open, id] })), unknown(id));
-    if (id !== secret) t.strictSame(outcome(await owner.post(path, { stream_ids: [id] })), unknown(id));
+    await expects(t, member.post(path, { stream_ids: [open, id] }), unknown(id));
+    if (id !== secret) await expects(t, owner.post(path, { stream_ids: [id] }), unknown(id));
   }
-  t.strictSame(
-    outcome(await administrator.post(path, { stream_ids: [secret] })),
+  await expects(
+    t,
+    administrator.post(path, { stream_ids: [secret] }),
     unknown(secret),
     "[D18] nobody can invite to a channel that they cannot read",
   );
   t.equal((await owner.post(path, { stream_ids: [secret, open, open] })).status, 200);
   t.equal((await listed(owner)).length, before + 1, "rejected requests created nothing");
-  setRealmSettings(server, administrators);
+  server.setRealm(administrators);
 });
 
 t.test("[spec 4.14] `stream_ids` must be empty when the caller cannot subscribe others", async (t) => {
   const refused = refusal("You do not have permission to subscribe other users to channels.");
-  const only = await createChannel(owner, "only mine", [owner, member]);
-  const shared = await createChannel(owner, "shared", [owner], {
+  const only = await owner.createChannel("only mine", [owner, member]);
+  const shared = await owner.createChannel("shared", [owner], {
     can_add_subscribers_group: { direct_members: [member.userId], direct_subgroups: [] },
   });
   const general = 1;
-  setRealmSettings(server, { ...everyMember, can_add_subscribers_group: systemGroup(server, "role:administrators") });
-  const other = await personOf(server, "other");
+  server.setRealm({ ...everyMember, can_add_subscribers_group: server.group("role:administrators") });
+  const other = await server.user("other");
   for (const ids of [[only], [general], [shared], [only, general]]) {
-    t.strictSame(outcome(await other.post(path, { stream_ids: ids })), refused, `somebody who can add nowhere: ${ids}`);
+    await expects(t, other.post(path, { stream_ids: ids }), refused, `somebody who can add nowhere: ${ids}`);
   }
   t.equal((await other.post(path, { stream_ids: [], include_realm_default_subscriptions: true })).status, 200);
-  t.strictSame(outcome(await member.post(path, { stream_ids: [only] })), refused);
-  t.strictSame(outcome(await member.post(path, { stream_ids: [shared, only] })), refused);
+  await expects(t, member.post(path, { stream_ids: [only] }), refused);
+  await expects(t, member.post(path, { stream_ids: [shared, only] }), refused);
   t.equal((await member.post(path, { stream_ids: [shared] })).status, 200, "may add subscribers to this one");
   t.equal((await member.post(path, { stream_ids: [shared, general] })).status, 200, "a default channel (level 342)");
-  setRealmSettings(server, { ...administrators, can_add_subscribers_group: systemGroup(server, "role:members") });
+  server.setRealm({ ...administrators, can_add_subscribers_group: server.group("role:members") });
 });
 
 t.test("[spec 4.14] `group_ids` needs the permission to add users to each group (level 322)", async (t) => {
-  setRealmSettings(server, everyMember);
+  server.setRealm(everyMember);
   const make = async (name: string, more: Params = {}) =>
     (await owner.post("/user_groups/create", { name, description: "", members: [owner.userId], ...more })).body
       .group_id;
   const closed = await make("closed");
-  const joinable = await make("joinable", { can_join_group: systemGroup(server, "role:members") });
+  const joinable = await make("joinable", { can_join_group: server.group("role:members") });
   const shared = await make("for adding", {
     can_add_members_group: { direct_members: [member.userId], direct_subgroups: [] },
   });
@@ -150,11 +138,11 @@ t.test("[spec 4.14] `group_ids` needs the permission to add users to each group 
     refusal("Insufficient permission"),
     "the permission to join is for oneself only",
   );
-  t.strictSame(await ask(owner, [systemGroup(server, "role:moderators")]), refusal("Insufficient permission"));
+  t.strictSame(await ask(owner, [server.group("role:moderators")]), refusal("Insufficient permission"));
   t.strictSame(await ask(owner, [99_999]), refusal("Invalid user group"));
   t.strictSame(await ask(owner, [ended]), refusal("User group is deactivated."));
   t.equal((await ask(owner, [closed, shared])).status, 200);
-  setRealmSettings(server, administrators);
+  server.setRealm(administrators);
 });
 
 t.test("[spec 8, S3] welcome_message_custom_text lists and minutes have bounds", async (t) => {
@@ -166,10 +154,7 @@ t.test("[spec 8, S3] welcome_message_custom_text lists and minutes have bounds",
   const ids = (length: number) => Array.from({ length }, () => 1);
   t.equal((await owner.post(path, { stream_ids: ids(limits.invitation_channels_max) })).status, 200);
   t.equal((await owner.post(path, { stream_ids: ids(limits.invitation_channels_max + 1) })).status, 400);
-  t.strictSame(
-    outcome(await owner.post(path, { group_ids: ids(limits.invitation_groups_max) })),
-    refusal("Insufficient permission"),
-  );
+  await expects(t, owner.post(path, { group_ids: ids(limits.invitation_groups_max) }), "Insufficient permission");
   t.match((await owner.post(path, { group_ids: ids(limits.invitation_groups_max + 1) })).body.msg, /group_ids/);
   for (const good of [1, limits.invitation_minutes_max]) {
     t.equal((await owner.post(path, { invite_expires_in_minutes: good })).status, 200);
@@ -180,11 +165,8 @@ t.test("[spec 8, S3] welcome_message_custom_text lists and minutes have bounds",
 });
 
 t.test("[D17, S2] only administrators can store a text, a key is only in its link's row", async (t) => {
-  setRealmSettings(server, everyMember);
-  const rows = () =>
-    realmOf(server)
-      .view.rows("invitations", { limit: 10_000 })
-      .map(({ row }) => row);
+  server.setRealm(everyMember);
+  const rows = () => server.realm.view.rows("invitations", { limit: 10_000 }).map(({ row }) => row);
   const texts: [Client, Params, string | null][] = [
     [member, { welcome_message_custom_text: "mine" }, null],
     [moderator, { welcome_message_custom_text: "mine" }, null],
@@ -198,15 +180,15 @@ t.test("[D17, S2] only administrators can store a text, a key is only in its lin
     t.equal(rows().at(-1)?.welcomeText, stored);
     const key = /join\/(\w+)\//.exec(link)?.[1] ?? "";
     for (const table of ["invitations", "invitationKeys", "events", "timers", "snapshots", "idempotency"] as const) {
-      t.notMatch(JSON.stringify(realmOf(server).view.rows(table, { limit: 10_000 })), key, table);
+      t.notMatch(JSON.stringify(server.realm.view.rows(table, { limit: 10_000 })), key, table);
     }
   }
-  setRealmSettings(server, administrators);
+  server.setRealm(administrators);
 });
 
 t.test("GET /invites lists one's own invitations, administrators see all but those for owners", async (t) => {
-  setRealmSettings(server, everyMember);
-  const asker = await personOf(server, "asker");
+  server.setRealm(everyMember);
+  const asker = await server.user("asker");
   const before = Math.floor(Date.now() / 1000);
   const link = await inviteLink(asker, { invite_as: 600, invite_expires_in_minutes: 10 });
   const [own] = await listed(asker);
@@ -227,12 +209,12 @@ t.test("GET /invites lists one's own invitations, administrators see all but tho
   const toOwners = ({ invited_as: role }: { invited_as: number }) => role === 100;
   t.ok((await listed(owner)).some(toOwners));
   t.notOk((await listed(administrator)).some(toOwners), "[S1] the link would turn an administrator into an owner");
-  t.strictSame(outcome(await guest.get("/invites")), refusal("Not allowed for guest users"));
-  setRealmSettings(server, administrators);
+  await expects(t, guest.get("/invites"), "Not allowed for guest users");
+  server.setRealm(administrators);
 });
 
 t.test("DELETE /invites/multiuse/{invite_id}: the inviter and administrators may revoke a link", async (t) => {
-  setRealmSettings(server, everyMember);
+  server.setRealm(everyMember);
   const none = refusal("No such invitation");
   const link = await inviteLink(member);
   const { id } = await newest(member);
@@ -240,8 +222,8 @@ t.test("DELETE /invites/multiuse/{invite_id}: the inviter and administrators may
   t.strictSame(await revoke(moderator, id), none, "[S1] as for one that does not exist");
   t.strictSame(await revoke(moderator, 99_999), none);
   t.strictSame(await revoke(owner, 99_999), none);
-  t.strictSame(outcome(await member.delete(`/invites/${id}`)), none, "an id is valid only with its own is_multiuse");
-  t.strictSame(outcome(await member.post(`/invites/${id}/resend`)), none);
+  await expects(t, member.delete(`/invites/${id}`), none, "an id is valid only with its own is_multiuse");
+  await expects(t, member.post(`/invites/${id}/resend`), none);
   t.equal((await visit(link)).status, 200, "nothing has changed");
   t.strictSame(await revoke(member, id), success());
   t.strictSame(await revoke(member, id), refusal("Invitation has already been revoked"));
@@ -257,14 +239,14 @@ t.test("DELETE /invites/multiuse/{invite_id}: the inviter and administrators may
   const ownersId = (await newest(owner)).id;
   t.strictSame(await revoke(administrator, ownersId), none);
   t.strictSame(await revoke(owner, ownersId), success());
-  setRealmSettings(server, administrators);
+  server.setRealm(administrators);
 });
 
 t.test("administrators and the inviter receive invites_changed on creation and revocation", async (t) => {
-  setRealmSettings(server, everyMember);
+  server.setRealm(everyMember);
   const watchers = [owner, administrator, member, moderator];
   const followers = await Promise.all(
-    watchers.map((client) => Follower.of(client, { event_types: ["invites_changed", "message"] })),
+    watchers.map((client) => client.follow({ event_types: ["invites_changed", "message"] })),
   );
   await inviteLink(member);
   await member.delete(`${path}/${(await newest(member)).id}`);
@@ -276,27 +258,23 @@ t.test("administrators and the inviter receive invites_changed on creation and r
   }
   t.strictSame(counts, [2, 2, 2, 0], "nothing for others, nothing for rejected requests");
   t.strictSame(followers[2]?.ofType("invites_changed")[0], { type: "invites_changed" });
-  setRealmSettings(server, administrators);
+  server.setRealm(administrators);
 });
 
 t.test("[D233] PATCH changes channels, role and expiry of a reusable link and keeps the link", async (t) => {
-  setRealmSettings(server, everyMember);
-  const follower = await Follower.of(owner, { event_types: ["invites_changed", "message"] });
-  const channelId = await createChannel(owner, "invited to", [owner]);
+  server.setRealm(everyMember);
+  const follower = await owner.follow({ event_types: ["invites_changed", "message"] });
+  const channelId = await owner.createChannel("invited to", [owner]);
   const link = await inviteLink(owner, { invite_as: roles.guest });
   const before = await newest(owner);
   const change = { invite_as: roles.member, stream_ids: [channelId], invite_expires_in_minutes: null };
-  t.strictSame(outcome(await owner.patch(`${path}/${before.id}`, change)), success());
+  await expects(t, owner.patch(`${path}/${before.id}`, change), success());
   t.strictSame(await newest(owner), { ...before, invited_as: roles.member, expiry_date: null });
-  const row = realmOf(server).view.row("invitations", before.id);
+  const row = server.realm.view.row("invitations", before.id);
   t.match(row, { channelIds: [channelId], includesDefaults: false, role: roles.member });
   t.equal((await visit(link)).status, 200, "the same link");
-  t.strictSame(
-    outcome(await owner.patch(`${path}/${before.id}`)),
-    success(),
-    "a request without parameters changes nothing",
-  );
-  t.strictSame(realmOf(server).view.row("invitations", before.id), row);
+  await expects(t, owner.patch(`${path}/${before.id}`), success(), "a request without parameters changes nothing");
+  t.strictSame(server.realm.view.row("invitations", before.id), row);
   t.equal((await owner.patch(`${path}/${before.id}`, { invite_expires_in_minutes: 5 })).status, 200);
   const { expiry_date: until } = await newest(owner);
   t.ok(Math.abs(until - Date.now() / 1000 - 300) < 60, "five minutes from now");
@@ -308,8 +286,8 @@ t.test("[D233] PATCH changes channels, role and expiry of a reusable link and ke
     return newest(member);
   })();
   const gone = refusal("No such invitation");
-  t.strictSame(outcome(await moderator.patch(`${path}/${theirs.id}`, { invite_as: roles.guest })), gone);
-  t.strictSame(outcome(await member.patch(`${path}/${before.id}`, { invite_as: roles.guest })), gone);
+  await expects(t, moderator.patch(`${path}/${theirs.id}`, { invite_as: roles.guest }), gone);
+  await expects(t, member.patch(`${path}/${before.id}`, { invite_as: roles.guest }), gone);
   t.match(await member.patch(`${path}/${theirs.id}`, { invite_as: roles.owner }), { status: 400 });
   t.match(await member.patch(`${path}/${theirs.id}`, { stream_ids: [999_999] }), {
     status: 400,
@@ -318,13 +296,13 @@ t.test("[D233] PATCH changes channels, role and expiry of a reusable link and ke
   t.match(await member.patch(`${path}/${theirs.id}`, { invite_expires_in_minutes: 0 }), { status: 400 });
   t.equal((await owner.patch(`${path}/${theirs.id}`, { invite_as: roles.guest })).status, 200, "administrators may");
   await owner.delete(`${path}/${theirs.id}`);
-  t.strictSame(outcome(await owner.patch(`${path}/${theirs.id}`, { invite_as: roles.guest })), gone, "it is revoked");
-  setRealmSettings(server, administrators);
+  await expects(t, owner.patch(`${path}/${theirs.id}`, { invite_as: roles.guest }), gone, "it is revoked");
+  server.setRealm(administrators);
 });
 
 t.test("[spec 4.14] a rejected request writes nothing and sends no event", async (t) => {
-  const heard = await watchChanges(owner);
-  const count = () => realmOf(server).environment.count("invitations");
+  const heard = await owner.watchChanges();
+  const count = () => server.realm.environment.count("invitations");
   const before = count();
   for (const params of [
     { invite_as: 5 },

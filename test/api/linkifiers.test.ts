@@ -5,9 +5,7 @@
 import t from "tap";
 import { LinkifierFinder } from "../../domain/markdown/linkifiers.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { Params } from "../support/client.ts";
-import { outcome, refusal, success, write } from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
+import { expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
 
@@ -32,7 +30,7 @@ async function clear() {
 }
 
 t.test("administrators create linkifiers, and everybody sees them in their order", async (t) => {
-  t.strictSame(outcome(await guest.get("/realm/linkifiers")), success({ linkifiers: [] }));
+  await expects(t, guest.get("/realm/linkifiers"), success({ linkifiers: [] }));
   const made = [
     (await owner.post("/realm/filters", issues)).body.id,
     (
@@ -47,15 +45,12 @@ t.test("administrators create linkifiers, and everybody sees them in their order
     { id: made[1], pattern: "PR(?P<n>\\d+)", url_template: "https://f.example/{n}" },
   ];
   t.strictSame(await listed(guest), [first, second]);
-  t.strictSame(
-    outcome(await owner.patch("/realm/linkifiers", { ordered_linkifier_ids: [...made].reverse() })),
-    success(),
-  );
+  await expects(t, owner.patch("/realm/linkifiers", { ordered_linkifier_ids: [...made].reverse() }), success());
   t.strictSame(await listed(), [second, first]);
   const changed = { pattern: "PULL(?P<n>\\d+)", url_template: "https://f.example/pull/{n}" };
-  t.strictSame(outcome(await owner.patch(`/realm/filters/${made[1]}`, changed)), success());
+  await expects(t, owner.patch(`/realm/filters/${made[1]}`, changed), success());
   t.strictSame(await listed(), [{ id: made[1], ...changed }, first]);
-  t.strictSame(outcome(await owner.delete(`/realm/filters/${made[1]}`)), success());
+  await expects(t, owner.delete(`/realm/filters/${made[1]}`), success());
   t.strictSame(await listed(), [first]);
   await clear();
 });
@@ -63,10 +58,10 @@ t.test("administrators create linkifiers, and everybody sees them in their order
 t.test("only administrators change linkifiers", async (t) => {
   const { id } = (await owner.post("/realm/filters", issues)).body;
   for (const by of [moderator, guest]) {
-    t.strictSame(outcome(await by.post("/realm/filters", issues)), notAdministrator);
-    t.strictSame(outcome(await by.patch(`/realm/filters/${id}`, issues)), notAdministrator);
-    t.strictSame(outcome(await by.delete(`/realm/filters/${id}`)), notAdministrator);
-    t.strictSame(outcome(await by.patch("/realm/linkifiers", { ordered_linkifier_ids: [id] })), notAdministrator);
+    await expects(t, by.post("/realm/filters", issues), notAdministrator);
+    await expects(t, by.patch(`/realm/filters/${id}`, issues), notAdministrator);
+    await expects(t, by.delete(`/realm/filters/${id}`), notAdministrator);
+    await expects(t, by.patch("/realm/linkifiers", { ordered_linkifier_ids: [id] }), notAdministrator);
   }
   t.strictSame(await listed(), [{ id, ...issues }]);
   await clear();
@@ -110,10 +105,9 @@ t.test("invalid patterns and templates are rejected, and nothing is written", as
       "Invalid URL template.",
     ],
   ];
-  for (const [params, message] of cases)
-    t.strictSame(outcome(await owner.post("/realm/filters", params)), refusal(message));
-  t.strictSame(outcome(await owner.patch("/realm/filters/999", issues)), refusal("Linkifier not found."));
-  t.strictSame(outcome(await owner.delete("/realm/filters/999")), refusal("Linkifier not found."));
+  for (const [params, message] of cases) await expects(t, owner.post("/realm/filters", params), message);
+  await expects(t, owner.patch("/realm/filters/999", issues), "Linkifier not found.");
+  await expects(t, owner.delete("/realm/filters/999"), "Linkifier not found.");
   const wrongOrder = refusal("The ordered list must enumerate all existing linkifiers exactly once");
   for (const order of [[], [id, id], [id, 999], [999]]) {
     const answer = await owner.patch("/realm/linkifiers", { ordered_linkifier_ids: order });
@@ -149,7 +143,7 @@ t.test("[M5] a stored pattern that this version cannot compile is listed and mat
   const dataDir = temporaryFolder(t);
   const first = await startTestServer(t, { dataDir });
   const row = { id: 7, pattern: "x(?P<id>(?:\\d{1,99}){1,99})(?=y)", urlTemplate: "https://f.example/{id}", order: 1 };
-  write(first, "linkifiers", row.id, row);
+  first.write("linkifiers", row.id, row);
   await first.stop();
   const second = await startTestServer(t, { dataDir });
   t.strictSame(await listed(second.owner), [{ id: 7, pattern: row.pattern, url_template: row.urlTemplate }]);
@@ -168,12 +162,12 @@ t.test("[S3] linkifiers_max: one more is rejected", async (t) => {
     urlTemplate: "https://f.example/{id}",
     order: 10_000 + index,
   }));
-  for (const row of rows) write(server, "linkifiers", row.id, row);
+  for (const row of rows) server.write("linkifiers", row.id, row);
   t.equal((await owner.post("/realm/filters", issues)).status, 200);
   const over = { pattern: "over(?P<id>\\d+)", url_template: "https://f.example/{id}" };
-  t.strictSame(outcome(await owner.post("/realm/filters", over)), refusal("Too many linkifiers"));
+  await expects(t, owner.post("/realm/filters", over), "Too many linkifiers");
   const all = (await listed(owner)).map(({ id }: { id: number }) => id);
-  t.strictSame(outcome(await owner.patch("/realm/linkifiers", { ordered_linkifier_ids: all.reverse() })), success());
+  await expects(t, owner.patch("/realm/linkifiers", { ordered_linkifier_ids: all.reverse() }), success());
   await clear();
 });
 
@@ -190,7 +184,7 @@ t.test("linkifiers apply to messages and topics written afterwards, not to earli
 
 t.test("POST /messages/render renders a text like a message of the caller and sends nothing", async (t) => {
   await owner.post("/realm/filters", issues);
-  const heard = await watchChanges(owner);
+  const heard = await owner.watchChanges();
   const answer = await guest.post("/messages/render", { content: "**see** #1 @**owner**  " });
   t.strictSame(
     outcome(answer),
@@ -199,7 +193,7 @@ t.test("POST /messages/render renders a text like a message of the caller and se
         '<p><strong>see</strong> <a href="https://forge.example/issues/1">#1</a> <span class="user-mention" data-user-id="2">@Owner</span></p>',
     }),
   );
-  t.strictSame(outcome(await guest.post("/messages/render", { content: " " })), refusal("Message must not be empty"));
+  await expects(t, guest.post("/messages/render", { content: " " }), "Message must not be empty");
   t.strictSame(await heard(), []);
   await clear();
 });
@@ -236,14 +230,14 @@ t.test("[D260] administrators try a linkifier in a text, and nothing is saved", 
   const link = (id: number) => ({ text: `#${id}`, url: `https://forge.example/issues/${id}` });
   await owner.post("/realm/filters", issues);
   const before = await listed();
-  t.strictSame(outcome(await preview({})), success({ links: [link(1), link(22)] }), "also one that exists already");
-  t.strictSame(outcome(await preview({ text: "nothing" })), success({ links: [] }));
+  await expects(t, preview({}), success({ links: [link(1), link(22)] }), "also one that exists already");
+  await expects(t, preview({ text: "nothing" }), success({ links: [] }));
   t.match((await preview({ pattern: "#(?P<id>[0-9]+" })).body, { msg: "Bad regular expression: #(?P<id>[0-9]+" });
   t.match((await preview({ url_template: "https://forge.example/{no}" })).body, { code: "BAD_REQUEST" });
   const most = limits.linkifier_preview_code_points_max;
   t.equal((await preview({ text: "x".repeat(most) })).status, 200, "linkifier_preview_code_points_max");
   t.equal((await preview({ text: "x".repeat(most + 1) })).status, 400);
-  for (const client of [moderator, guest]) t.strictSame(outcome(await preview({}, client)), notAdministrator);
+  for (const client of [moderator, guest]) await expects(t, preview({}, client), notAdministrator);
   t.strictSame(await listed(), before);
   await clear();
 });

@@ -6,7 +6,6 @@ import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { loginFrom } from "../../src/operations/identity/logins.ts";
 import { Client } from "../support/client.ts";
-import { realmOf, setUserSettings } from "../support/conversation.ts";
 import { logIn, MailServer, pendingMails } from "../support/mail.ts";
 import { until } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
@@ -84,7 +83,7 @@ t.test("[spec 2.3] enable_login_emails=false sends no emails; enabled again, new
 });
 
 t.test("[S2] only hashes of programs and places are stored", (t) => {
-  const rows = realmOf(server).view.rows("logins", { limit: 100 });
+  const rows = server.realm.view.rows("logins", { limit: 100 });
   t.ok(rows.length > 5);
   t.notMatch(JSON.stringify(rows), /First|Second|127\.0/);
   for (const { key } of rows) t.match(key[1], /^[\w-]{43}$/);
@@ -92,7 +91,7 @@ t.test("[S2] only hashes of programs and places are stored", (t) => {
 });
 
 async function knownPlaces(t: Test, userId: number): Promise<string[]> {
-  const keys = realmOf(server).view.keys("logins", { start: [userId], end: [userId + 1], limit: 1000 });
+  const keys = server.realm.view.keys("logins", { start: [userId], end: [userId + 1], limit: 1000 });
   t.ok(keys.length <= limits.logins_per_user_max);
   return keys.map(([, fingerprint]) => fingerprint);
 }
@@ -100,15 +99,15 @@ async function knownPlaces(t: Test, userId: number): Promise<string[]> {
 t.test("[S3] logins_per_user_max: the place of the user that was not seen for longest is evicted", async (t) => {
   const { userId } = await account("dora");
   const other = await account("emil");
-  setUserSettings(server, userId, { enable_login_emails: false });
+  server.setUser(userId, { enable_login_emails: false });
   await logIn(server, other.userId, "theirs");
   const at = (index: number) => `place ${String(index).padStart(4, "0")}`;
   // The first place is used again after all others. They may share a millisecond, so time must pass for it not to be
   // evicted.
   for (let index = 0; index < limits.logins_per_user_max; index++) await logIn(server, userId, at(index));
   t.equal((await knownPlaces(t, userId)).length, limits.logins_per_user_max);
-  const { now } = realmOf(server).view;
-  await until(() => realmOf(server).view.now > now);
+  const { now } = server.realm.view;
+  await until(() => server.realm.view.now > now);
   await logIn(server, userId, at(0));
   await logIn(server, userId, "one more");
   const known = await knownPlaces(t, userId);

@@ -3,14 +3,13 @@
  * counts, read watermarks and events are tested in read-state.test.ts.
  */
 import t from "tap";
-import type { Client } from "../support/client.ts";
-import { createChannel, outcome, personOf, refusal, setRealmSettings, success } from "../support/conversation.ts";
+import { type Client, expects, refusal, success } from "../support/client.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
 const { owner } = server;
-const anna = await personOf(server, "anna");
-const channel = await createChannel(owner, "kitchen", [owner, anna]);
+const anna = await server.user("anna");
+const channel = await owner.createChannel("kitchen", [owner, anna]);
 
 const mark = (by: Client, params: object) => by.post("/mark_topic_as_read", { ...params });
 const flagsOf = async (by: Client, id: number): Promise<string[]> =>
@@ -23,19 +22,19 @@ t.test("[spec 4.16] stream_id and topic_name are required, and nothing is marked
     ["topic_name", { stream_id: channel }],
   ] as const) {
     const missing = refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
-    t.strictSame(outcome(await mark(anna, params)), missing);
+    await expects(t, mark(anna, params), missing);
   }
   for (const stream_id of ["kitchen", 1.5, [channel]]) {
     t.equal((await mark(anna, { stream_id, topic_name: "soup" })).status, 400, String(stream_id));
   }
   t.strictSame(await flagsOf(anna, id), []);
-  t.strictSame(outcome(await mark(anna, { stream_id: channel, topic_name: "soup" })), success(), "the envelope alone");
+  await expects(t, mark(anna, { stream_id: channel, topic_name: "soup" }), success(), "the envelope alone");
   t.strictSame(await flagsOf(anna, id), ["read"]);
 });
 
 t.test("[spec 3] only the topic's messages become read, and only for the caller", async (t) => {
-  const other = await createChannel(owner, "cellar", [owner, anna]);
-  const bert = await personOf(server, "bert");
+  const other = await owner.createChannel("cellar", [owner, anna]);
+  const bert = await server.user("bert");
   await bert.post("/users/me/subscriptions", { subscriptions: [{ name: "kitchen" }] });
   const [here, beside, elsewhere] = [
     await owner.say(channel, "bread", "x"),
@@ -49,12 +48,12 @@ t.test("[spec 3] only the topic's messages become read, and only for the caller"
 });
 
 t.test("[spec 4.16] only the organization's display name of the empty topic means the empty topic", async (t) => {
-  setRealmSettings(server, { empty_topic_display_name: "chatter" });
+  server.setRealm({ empty_topic_display_name: "chatter" });
   const empty = await owner.say(channel, "", "x");
   const named = await owner.say(channel, "general chat", "x");
   await mark(anna, { stream_id: channel, topic_name: "general chat" });
   t.strictSame([await flagsOf(anna, empty), await flagsOf(anna, named)], [[], ["read"]]);
   await mark(anna, { stream_id: channel, topic_name: "chatter" });
   t.strictSame(await flagsOf(anna, empty), ["read"]);
-  setRealmSettings(server, { empty_topic_display_name: "general chat" });
+  server.setRealm({ empty_topic_display_name: "general chat" });
 });

@@ -6,14 +6,13 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { RowCache } from "../../src/runtime/row-cache.ts";
-import type { Params } from "../support/client.ts";
-import { createChannel, type Event, personOf, setRealmSettings } from "../support/conversation.ts";
+import type { Event, Params } from "../support/client.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
 const { owner } = server;
-const member = await personOf(server, "member");
-const channelId = await createChannel(owner, "kept", [owner, member]);
+const member = await server.user("member");
+const channelId = await owner.createChannel("kept", [owner, member]);
 
 /** Reads the message with both operations, twice; the second time from the cache. */
 async function read(id: number, params: Params = {}): Promise<Event> {
@@ -75,7 +74,7 @@ t.test("[spec 2.9] each variant is cached on its own: Markdown, avatars, the emp
   t.equal((await read(id)).content_type, "text/html");
   t.equal((await read(id, { allow_empty_topic_name: true })).subject, "");
   t.equal((await read(id, { allow_empty_topic_name: false })).subject, "general chat");
-  setRealmSettings(server, { empty_topic_display_name: "small talk" });
+  server.setRealm({ empty_topic_display_name: "small talk" });
   t.equal((await read(id, { allow_empty_topic_name: false })).subject, "small talk");
   const pictures = async (gravatar: boolean) =>
     (await owner.get("/messages", { message_ids: [id], client_gravatar: gravatar })).body.messages[0].avatar_url;

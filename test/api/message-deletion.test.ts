@@ -4,21 +4,7 @@
  */
 import t from "tap";
 import { auditRealm } from "../support/audit.ts";
-import type { Client } from "../support/client.ts";
-import {
-  botOf,
-  channelSeenBy,
-  createChannel,
-  Follower,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  success,
-  systemGroup,
-  write,
-} from "../support/conversation.ts";
+import { type Client, expects, refusal, success } from "../support/client.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
 import { rowsOf } from "../support/runtime.ts";
@@ -30,7 +16,7 @@ const { server, owner, member, other, guest, moderator, administrator } = await 
   "other",
 ]);
 const everybody = [owner, member, other, guest, moderator, administrator];
-const channelId = await createChannel(owner, "deletions", everybody);
+const channelId = await owner.createChannel("deletions", everybody);
 
 const done = success();
 const forbidden = refusal("You don't have permission to delete this message");
@@ -41,18 +27,18 @@ function remove(by: Client, id: number | string) {
 }
 
 t.test("[spec 4.4] deleting one's own message removes its history and reactions and updates its topic", async (t) => {
-  const id = await createChannel(owner, "alone", [owner, member]);
+  const id = await owner.createChannel("alone", [owner, member]);
   const first = await member.say(id, "t", "x");
   await member.patch(`/messages/${first}`, { content: "y" });
   await owner.post(`/messages/${first}/reactions`, { emoji_name: "smile" });
   const second = await member.say(id, "t", "z");
-  t.strictSame(outcome(await remove(member, first)), done);
-  t.strictSame(outcome(await member.get(`/messages/${first}`)), missing);
-  t.equal((await channelSeenBy(owner, id)).first_message_id, second);
-  t.strictSame(outcome(await remove(member, second)), done);
-  t.equal((await channelSeenBy(owner, id)).first_message_id, null);
-  t.equal(realmOf(server).view.row("topicNames", [id, "t"]), undefined, "the topic's name is free");
-  const { environment } = realmOf(server);
+  await expects(t, remove(member, first), done);
+  await expects(t, member.get(`/messages/${first}`), missing);
+  t.equal((await owner.channel(id)).first_message_id, second);
+  await expects(t, remove(member, second), done);
+  t.equal((await owner.channel(id)).first_message_id, null);
+  t.equal(server.realm.view.row("topicNames", [id, "t"]), undefined, "the topic's name is free");
+  const { environment } = server.realm;
   t.strictSame(auditRealm(environment), []);
   t.strictSame([rowsOf(environment, "messageEdits"), rowsOf(environment, "reactions")], [[], []]);
 });
@@ -60,19 +46,19 @@ t.test("[spec 4.4] deleting one's own message removes its history and reactions 
 t.test("[spec 7, D24] missing, deleted, hidden and archived messages get the same answer", async (t) => {
   const gone = await member.say(channelId, "t", "x");
   await remove(member, gone);
-  const sealed = await createChannel(member, "sealed", [member], { invite_only: true });
+  const sealed = await member.createChannel("sealed", [member], { invite_only: true });
   const hidden = await member.say(sealed, "t", "x");
-  const archived = await createChannel(member, "archived", [member]);
+  const archived = await member.createChannel("archived", [member]);
   const late = await member.say(archived, "t", "x");
-  const record = realmOf(server).view.channels.get(archived);
-  if (record !== undefined) write(server, "channels", archived, { ...record, isArchived: true });
+  const record = server.realm.view.channels.get(archived);
+  if (record !== undefined) server.write("channels", archived, { ...record, isArchived: true });
   for (const [by, id] of [
     [member, gone],
     [owner, 999_999],
     [owner, hidden],
     [member, late],
   ] as const) {
-    t.strictSame(outcome(await remove(by, id)), missing);
+    await expects(t, remove(by, id), missing);
   }
   t.equal((await remove(member, "x")).status, 404);
   t.equal((await remove(member.anonymous(), 1)).status, 401);
@@ -94,46 +80,41 @@ const grants: readonly {
 
 t.test("[spec 4.4, behaviour 5.7] groups of organization and channel decide which roles may delete", async (t) => {
   const ids = (names: Readonly<Record<string, string>> = {}) =>
-    Object.fromEntries(Object.entries(names).map(([name, value]) => [name, systemGroup(server, value)]));
+    Object.fromEntries(Object.entries(names).map(([name, value]) => [name, server.group(value)]));
   const none = { can_delete_any_message_group: "role:nobody", can_delete_own_message_group: "role:nobody" };
   for (const { realm = {}, channel = {}, may } of grants) {
-    setRealmSettings(server, ids({ ...none, ...realm }));
-    const id = await createChannel(
-      owner,
-      `g${grants.findIndex((grant) => grant.may === may)}`,
-      everybody,
-      ids(channel),
-    );
+    server.setRealm(ids({ ...none, ...realm }));
+    const id = await owner.createChannel(`g${grants.findIndex((grant) => grant.may === may)}`, everybody, ids(channel));
     for (const by of everybody) {
       const message = await member.say(id, "t", "x");
       const expected = may.includes(by) ? done : forbidden;
-      t.strictSame(outcome(await remove(by, message)), expected, JSON.stringify({ realm, channel, by: by.userId }));
+      await expects(t, remove(by, message), expected, JSON.stringify({ realm, channel, by: by.userId }));
     }
   }
-  setRealmSettings(server, { can_delete_any_message_group: undefined, can_delete_own_message_group: undefined });
+  server.setRealm({ can_delete_any_message_group: undefined, can_delete_own_message_group: undefined });
 });
 
 t.test("[behaviour 5.7] an owner may delete their bot's messages; direct ones follow the organization", async (t) => {
-  const bot = await botOf(server, "helper", member);
+  const bot = await server.bot("helper", member);
   const sent = async () => (await bot.post("/messages", { type: "direct", to: [member.userId], content: "x" })).body.id;
-  t.strictSame(outcome(await remove(member, await sent())), done);
+  await expects(t, remove(member, await sent()), done);
   const direct = await member.post("/messages", { type: "direct", to: [other.userId], content: "x" });
-  t.strictSame(outcome(await remove(other, direct.body.id)), forbidden);
-  const watcher = await Follower.of(other, {
+  await expects(t, remove(other, direct.body.id), forbidden);
+  const watcher = await other.follow({
     client_capabilities: { notification_settings_null: true, bulk_message_deletion: true },
   });
-  t.strictSame(outcome(await remove(member, direct.body.id)), done);
+  await expects(t, remove(member, direct.body.id), done);
   await watcher.settled();
   t.strictSame(watcher.ofType("delete_message"), [
     { type: "delete_message", message_type: "private", message_ids: [direct.body.id] },
   ]);
-  t.strictSame(auditRealm(realmOf(server).environment), []);
+  t.strictSame(auditRealm(server.realm.environment), []);
 });
 
 t.test("[behaviour 4.4, 7] readers of the channel get the event in their client's form, others none", async (t) => {
-  const sealed = await createChannel(member, "told", [member, other], { invite_only: true });
+  const sealed = await member.createChannel("told", [member, other], { invite_only: true });
   const id = await member.say(sealed, "", "x");
-  const [inside, outside] = [await Follower.of(other), await Follower.of(owner)];
+  const [inside, outside] = [await other.follow(), await owner.follow()];
   await remove(member, id);
   await inside.settled();
   await outside.settled();
@@ -145,30 +126,26 @@ t.test("[behaviour 4.4, 7] readers of the channel get the event in their client'
 t.test("[behaviour 5.7] deleting one's own message has a time limit, deleting any has none", async (t) => {
   const { server, clock } = await startClockedServer(t);
   const { owner } = server;
-  const member = await personOf(server, "m");
-  setRealmSettings(server, { message_content_delete_limit_seconds: 60 });
+  const member = await server.user("m");
+  server.setRealm({ message_content_delete_limit_seconds: 60 });
   const sent = await Promise.all([0, 1, 2].map(() => member.say(1, "t", "x").catch(() => 0)));
   const ids = sent.some((id) => id === 0) ? [] : sent;
   t.equal(ids.length, 3);
   clock.advance(60_000);
-  t.strictSame(outcome(await remove(member, ids[0] ?? 0)), done, "at the bound");
+  await expects(t, remove(member, ids[0] ?? 0), done, "at the bound");
   clock.advance(1);
-  t.strictSame(
-    outcome(await remove(member, ids[1] ?? 0)),
-    refusal("The time limit for deleting this message has passed"),
-    "one over",
-  );
-  t.strictSame(outcome(await remove(owner, ids[1] ?? 0)), done);
-  setRealmSettings(server, { message_content_delete_limit_seconds: null });
-  t.strictSame(outcome(await remove(member, ids[2] ?? 0)), done, "no limit");
+  await expects(t, remove(member, ids[1] ?? 0), "The time limit for deleting this message has passed", "one over");
+  await expects(t, remove(owner, ids[1] ?? 0), done);
+  server.setRealm({ message_content_delete_limit_seconds: null });
+  await expects(t, remove(member, ids[2] ?? 0), done, "no limit");
 });
 
 t.test("[M1, D25] a deletion survives a restart, and its key gets the same answer", async (t) => {
   const before = await startTestServer(t);
   const id = await before.owner.say("general", "t", "x");
   const key = { "Idempotency-Key": "delete-1" };
-  t.strictSame(outcome(await before.owner.delete(`/messages/${id}`, {}, key)), done);
+  await expects(t, before.owner.delete(`/messages/${id}`, {}, key), done);
   const { server, as } = await restart(t, before);
-  t.strictSame(outcome(await as(server.owner).get(`/messages/${id}`)), missing);
-  t.strictSame(outcome(await as(server.owner).delete(`/messages/${id}`, {}, key)), done);
+  await expects(t, as(server.owner).get(`/messages/${id}`), missing);
+  await expects(t, as(server.owner).delete(`/messages/${id}`, {}, key), done);
 });

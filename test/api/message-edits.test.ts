@@ -6,26 +6,14 @@ import { createHash } from "node:crypto";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client, Params } from "../support/client.ts";
-import {
-  createChannel,
-  Follower,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  setUserSettings,
-  success,
-  write,
-} from "../support/conversation.ts";
+import { type Client, expects, type Params, refusal, success } from "../support/client.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer } from "../support/server.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, member, other } = await startServerWithUsers(t, ["member", "other"]);
-const channelId = await createChannel(owner, "edits", [owner, member, other]);
+const channelId = await owner.createChannel("edits", [owner, member, other]);
 
 const edited = success({ detached_uploads: [] });
 
@@ -49,7 +37,7 @@ function diffOf(now: string, before: string): string {
 
 t.test("[spec 2.9] an edit renders the content again and sets a time; the history has the old content", async (t) => {
   const id = await member.say(channelId, "plain", "**one**");
-  t.strictSame(outcome(await edit(member, id, { content: "*two* @**member 0**" })), edited);
+  await expects(t, edit(member, id, { content: "*two* @**member 0**" }), edited);
   const { message, raw_content: raw } = await read(other, id);
   t.equal(raw, "*two* @**member 0**");
   t.match(message.content, /^<p><em>two<\/em> <span class="user-mention"/);
@@ -104,33 +92,29 @@ t.test("[behaviour 5.1] blank content becomes (deleted), long content is cut, tr
     [bound, bound],
     [`${bound}a`, "🍎".repeat(limits.message_code_points_max - mark.length) + mark],
   ]) {
-    t.strictSame(outcome(await edit(member, id, { content })), edited);
+    await expects(t, edit(member, id, { content }), edited);
     t.equal((await read(member, id)).raw_content, expected);
   }
-  t.strictSame(outcome(await edit(member, id, { content: "a\0b" })), refusal("Message must not contain null bytes"));
+  await expects(t, edit(member, id, { content: "a\0b" }), "Message must not contain null bytes");
 });
 
 t.test("empty, conflicting and invalid changes are rejected", async (t) => {
   const id = await member.say(channelId, "form", "x");
-  t.strictSame(outcome(await edit(member, id, {})), refusal("Nothing to change"));
-  t.strictSame(outcome(await edit(member, id, { topic: " form " })), refusal("Nothing to change"));
-  t.strictSame(outcome(await edit(member, id, { stream_id: channelId })), refusal("Nothing to change"));
-  t.strictSame(
-    outcome(await edit(member, id, { content: "y", propagate_mode: "change_all" })),
-    refusal("Invalid propagate_mode without topic edit"),
+  await expects(t, edit(member, id, {}), "Nothing to change");
+  await expects(t, edit(member, id, { topic: " form " }), "Nothing to change");
+  await expects(t, edit(member, id, { stream_id: channelId }), "Nothing to change");
+  await expects(
+    t,
+    edit(member, id, { content: "y", propagate_mode: "change_all" }),
+    "Invalid propagate_mode without topic edit",
   );
-  t.strictSame(
-    outcome(await edit(member, id, { content: "y", propagate_mode: "all" })),
-    refusal("Invalid propagate_mode"),
+  await expects(t, edit(member, id, { content: "y", propagate_mode: "all" }), "Invalid propagate_mode");
+  await expects(
+    t,
+    edit(member, id, { content: "y", stream_id: 1 }),
+    "Cannot change message content while changing channel",
   );
-  t.strictSame(
-    outcome(await edit(member, id, { content: "y", stream_id: 1 })),
-    refusal("Cannot change message content while changing channel"),
-  );
-  t.strictSame(
-    outcome(await edit(member, id, { topic: "y", stream_id: "one" })),
-    refusal("stream_id is not valid JSON"),
-  );
+  await expects(t, edit(member, id, { topic: "y", stream_id: "one" }), "stream_id is not valid JSON");
   t.equal((await edit(member, "x", { content: "y" })).status, 404);
   t.equal((await edit(member.anonymous(), id, { content: "y" })).status, 401);
   t.equal((await read(member, id)).raw_content, "x");
@@ -139,66 +123,58 @@ t.test("empty, conflicting and invalid changes are rejected", async (t) => {
 t.test("[D16] a prev_content_sha256 that does not match is EXPECTATION_MISMATCH, and nothing changes", async (t) => {
   const id = await member.say(channelId, "hash", "before ü");
   const hash = createHash("sha256").update("before ü").digest("hex");
-  t.strictSame(
-    outcome(await edit(member, id, { content: "after", prev_content_sha256: "0".repeat(64) })),
+  await expects(
+    t,
+    edit(member, id, { content: "after", prev_content_sha256: "0".repeat(64) }),
     refusal("'prev_content_sha256' value does not match the expected value.", "EXPECTATION_MISMATCH", 400, {
       field_name: "prev_content_sha256",
     }),
   );
-  t.strictSame(outcome(await edit(member, id, { content: "after", prev_content_sha256: hash })), edited);
+  await expects(t, edit(member, id, { content: "after", prev_content_sha256: hash }), edited);
   t.match(await edit(member, id, { content: "again", prev_content_sha256: hash }), { status: 400 });
   t.equal((await read(member, id)).raw_content, "after");
 });
 
 t.test("only the sender may edit the content, whatever the role of others", async (t) => {
   const id = await member.say(channelId, "own", "mine");
-  const guest = await personOf(server, "guest", roles.guest);
+  const guest = await server.user("guest", roles.guest);
   for (const role of [roles.moderator, roles.administrator]) {
-    const person = await personOf(server, `role${role}`, role);
-    t.strictSame(
-      outcome(await edit(person, id, { content: "theirs" })),
-      refusal("You don't have permission to edit this message"),
-    );
+    const person = await server.user(`role${role}`, role);
+    await expects(t, edit(person, id, { content: "theirs" }), "You don't have permission to edit this message");
   }
-  t.strictSame(
-    outcome(await edit(owner, id, { content: "theirs" })),
-    refusal("You don't have permission to edit this message"),
-  );
-  t.strictSame(outcome(await edit(guest, id, { content: "theirs" })), refusal("Invalid message(s)"));
+  await expects(t, edit(owner, id, { content: "theirs" }), "You don't have permission to edit this message");
+  await expects(t, edit(guest, id, { content: "theirs" }), "Invalid message(s)");
   t.equal((await read(member, id)).raw_content, "mine");
 });
 
 t.test("[spec 7, D24] missing and hidden messages and those in archived channels get the same answer", async (t) => {
-  const sealed = await createChannel(member, "sealed", [member], { invite_only: true });
+  const sealed = await member.createChannel("sealed", [member], { invite_only: true });
   const hidden = await member.say(sealed, "t", "x");
-  const archived = await createChannel(member, "to be archived", [member]);
+  const archived = await member.createChannel("to be archived", [member]);
   const late = await member.say(archived, "t", "x");
-  const record = realmOf(server).view.channels.get(archived);
-  if (record !== undefined) write(server, "channels", archived, { ...record, isArchived: true });
+  const record = server.realm.view.channels.get(archived);
+  if (record !== undefined) server.write("channels", archived, { ...record, isArchived: true });
   for (const [by, id] of [
     [owner, 999_999],
     [owner, hidden],
     [member, late],
   ] as const) {
-    t.strictSame(outcome(await edit(by, id, { content: "y" })), refusal("Invalid message(s)"));
-    t.strictSame(outcome(await edit(by, id, { topic: "y" })), refusal("Invalid message(s)"));
+    await expects(t, edit(by, id, { content: "y" }), "Invalid message(s)");
+    await expects(t, edit(by, id, { topic: "y" }), "Invalid message(s)");
   }
-  t.strictSame(outcome(await owner.get(`/messages/${hidden}/history`)), refusal("Invalid message(s)"));
-  t.strictSame(outcome(await owner.get("/messages/999999/history")), refusal("Invalid message(s)"));
+  await expects(t, owner.get(`/messages/${hidden}/history`), "Invalid message(s)");
+  await expects(t, owner.get("/messages/999999/history"), "Invalid message(s)");
 });
 
 t.test("direct messages are edited by their sender and have neither topic nor channel", async (t) => {
   const sent = await member.post("/messages", { type: "direct", to: [other.userId], content: "hi" });
   const { id } = sent.body;
-  const watcher = await Follower.of(other);
-  t.strictSame(outcome(await edit(member, id, { content: "hello" })), edited);
+  const watcher = await other.follow();
+  await expects(t, edit(member, id, { content: "hello" }), edited);
   t.equal((await read(other, id)).raw_content, "hello");
-  t.strictSame(outcome(await edit(member, id, { topic: "x" })), refusal("Direct messages cannot have topics."));
-  t.strictSame(
-    outcome(await edit(member, id, { stream_id: channelId })),
-    refusal("Direct messages cannot be moved to channels."),
-  );
-  t.strictSame(outcome(await edit(owner, id, { content: "x" })), refusal("Invalid message(s)"));
+  await expects(t, edit(member, id, { topic: "x" }), "Direct messages cannot have topics.");
+  await expects(t, edit(member, id, { stream_id: channelId }), "Direct messages cannot be moved to channels.");
+  await expects(t, edit(owner, id, { content: "x" }), "Invalid message(s)");
   await watcher.settled();
   const [event] = watcher.ofType("update_message");
   t.match(event, { user_id: member.userId, message_id: id, message_ids: [id], content: "hello", flags: [] });
@@ -208,8 +184,8 @@ t.test("direct messages are edited by their sender and have neither topic nor ch
 t.test("[behaviour 4.4] the event has both contents and the viewer's own flags; others get none", async (t) => {
   const id = await member.say(channelId, "events", "plain");
   await member.post("/messages/flags", { messages: [id], op: "add", flag: "read" });
-  const outsider = await personOf(server, "outsider");
-  const watchers = [await Follower.of(member), await Follower.of(other), await Follower.of(outsider)] as const;
+  const outsider = await server.user("outsider");
+  const watchers = [await member.follow(), await other.follow(), await outsider.follow()] as const;
   await edit(member, id, { content: "/me greets @**other 0**" });
   for (const watcher of watchers) await watcher.settled();
   const { message } = await read(member, id);
@@ -234,9 +210,9 @@ t.test("[behaviour 4.4] the event has both contents and the viewer's own flags; 
 });
 
 t.test("[S1] a user who can no longer read a message gets no edits of it, later or replayed", async (t) => {
-  const sealed = await createChannel(member, "sealed edits", [member, other], { invite_only: true });
+  const sealed = await member.createChannel("sealed edits", [member, other], { invite_only: true });
   const id = await member.say(sealed, "t", "x");
-  const [live, late] = [await Follower.of(other), await Follower.of(other)];
+  const [live, late] = [await other.follow(), await other.follow()];
   await edit(member, id, { content: "secret one" });
   await live.settled();
   await other.delete("/users/me/subscriptions", { subscriptions: ["sealed edits"] });
@@ -248,8 +224,8 @@ t.test("[S1] a user who can no longer read a message gets no edits of it, later 
 
 t.test("[D52] an edit that keeps the content succeeds and sends no event", async (t) => {
   const id = await member.say(channelId, "same", "same");
-  const watcher = await Follower.of(other);
-  t.strictSame(outcome(await edit(member, id, { content: "same " })), edited);
+  const watcher = await other.follow();
+  await expects(t, edit(member, id, { content: "same " }), edited);
   await watcher.settled();
   t.strictSame(watcher.ofType("update_message"), []);
   t.notOk("edit_history" in (await read(member, id)).message);
@@ -257,20 +233,17 @@ t.test("[D52] an edit that keeps the content succeeds and sends no event", async
 
 t.test("with allow_message_editing off, contents cannot be edited, topics can", async (t) => {
   const id = await member.say(channelId, "switched", "x");
-  setRealmSettings(server, { allow_message_editing: false });
-  t.strictSame(
-    outcome(await edit(member, id, { content: "y" })),
-    refusal("Your organization has turned off message editing"),
-  );
-  t.strictSame(outcome(await edit(member, id, { topic: "switched off" })), edited);
-  setRealmSettings(server, { allow_message_editing: true });
+  server.setRealm({ allow_message_editing: false });
+  await expects(t, edit(member, id, { content: "y" }), "Your organization has turned off message editing");
+  await expects(t, edit(member, id, { topic: "switched off" }), edited);
+  server.setRealm({ allow_message_editing: true });
 });
 
 t.test("[behaviour 5.6] the organization decides whether history shows all, moves only, or nothing", async (t) => {
   const id = await member.say(channelId, "policy", "one");
   await edit(member, id, { content: "two" });
   await edit(member, id, { topic: "policy two", send_notification_to_new_thread: false });
-  setRealmSettings(server, { message_edit_history_visibility_policy: "moves" });
+  server.setRealm({ message_edit_history_visibility_policy: "moves" });
   const { message } = await read(other, id);
   t.match(message.edit_history, [{ prev_topic: "policy", topic: "policy two" }]);
   t.equal(message.edit_history.length, 1);
@@ -282,24 +255,22 @@ t.test("[behaviour 5.6] the organization decides whether history shows all, move
     ],
     "the former content appears nowhere",
   );
-  setRealmSettings(server, { message_edit_history_visibility_policy: "none" });
+  server.setRealm({ message_edit_history_visibility_policy: "none" });
   t.notOk("edit_history" in (await read(other, id)).message);
   t.match((await read(other, id)).message, { last_edit_timestamp: Number, last_moved_timestamp: Number });
-  t.strictSame(
-    outcome(await other.get(`/messages/${id}/history`)),
-    refusal("Message edit history is disabled in this organization"),
-  );
-  setRealmSettings(server, { message_edit_history_visibility_policy: "all" });
+  await expects(t, other.get(`/messages/${id}/history`), "Message edit history is disabled in this organization");
+  server.setRealm({ message_edit_history_visibility_policy: "all" });
 });
 
 t.test("[behaviour 1.2] an edit that adds a wildcard mention without permission is rejected", async (t) => {
-  const crowded = await createChannel(owner, "crowded", [owner, member, other]);
-  const people = await Promise.all(Array.from({ length: 14 }, (_, index) => personOf(server, `c${index}x`)));
+  const crowded = await owner.createChannel("crowded", [owner, member, other]);
+  const people = await Promise.all(Array.from({ length: 14 }, (_, index) => server.user(`c${index}x`)));
   const principals = people.map(({ userId }) => userId);
   await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "crowded" }], principals });
   const id = await member.say(crowded, "t", "x");
-  t.strictSame(
-    outcome(await edit(member, id, { content: "@**all**" })),
+  await expects(
+    t,
+    edit(member, id, { content: "@**all**" }),
     refusal(
       "You do not have permission to use channel wildcard mentions in this channel.",
       "STREAM_WILDCARD_MENTION_NOT_ALLOWED",
@@ -309,10 +280,10 @@ t.test("[behaviour 1.2] an edit that adds a wildcard mention without permission 
 
 t.test("[spec 2.3] the sender's translate_emoticons applies to edits", async (t) => {
   const id = await member.say(channelId, "emoticons", "x");
-  setUserSettings(server, member.userId, { translate_emoticons: true });
+  server.setUser(member.userId, { translate_emoticons: true });
   await edit(member, id, { content: "now :)" });
   t.match((await read(member, id)).message.content, /class="emoji/);
-  setUserSettings(server, member.userId, { translate_emoticons: false });
+  server.setUser(member.userId, { translate_emoticons: false });
 });
 
 t.test("[S3] a message keeps a limited number of earlier versions", async (t) => {
@@ -355,16 +326,17 @@ t.test("the content can be edited for the organization's time limit and a short 
   const { owner } = server;
   const id = await owner.say("general", "t", "0");
   const within = limits.edit_grace_s * 1000;
-  setRealmSettings(server, { message_content_edit_limit_seconds: 60 });
+  server.setRealm({ message_content_edit_limit_seconds: 60 });
   clock.advance(60_000 + within);
   t.equal((await edit(owner, id, { content: "1" })).status, 200, "at the bound");
   clock.advance(1);
-  t.strictSame(
-    outcome(await edit(owner, id, { content: "2" })),
-    refusal("The time limit for editing this message has passed"),
+  await expects(
+    t,
+    edit(owner, id, { content: "2" }),
+    "The time limit for editing this message has passed",
     "past the limit, also for an owner",
   );
-  setRealmSettings(server, { message_content_edit_limit_seconds: null });
+  server.setRealm({ message_content_edit_limit_seconds: null });
   t.equal((await edit(owner, id, { content: "3" })).status, 200, "no limit");
 });
 
@@ -372,11 +344,11 @@ t.test("[M1, D25] an edit survives a restart, and a repeated key edits once", as
   const before = await startTestServer(t);
   const id = await before.owner.say("general", "t", "one");
   const key = { "Idempotency-Key": "edit-1" };
-  t.strictSame(outcome(await before.owner.patch(`/messages/${id}`, { content: "two" }, key)), edited);
+  await expects(t, before.owner.patch(`/messages/${id}`, { content: "two" }, key), edited);
   await edit(before.owner, id, { content: "three" });
   const { server, as } = await restart(t, before);
   const again = as(server.owner);
-  t.strictSame(outcome(await again.patch(`/messages/${id}`, { content: "two" }, key)), edited);
+  await expects(t, again.patch(`/messages/${id}`, { content: "two" }, key), edited);
   t.equal((await read(again, id)).raw_content, "three");
   t.equal((await historyOf(again, id)).length, 3);
 });

@@ -4,18 +4,17 @@
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import type { Client, Params } from "../support/client.ts";
-import { createChannel, outcome, personOf, realmOf, refusal, write } from "../support/conversation.ts";
+import { type Client, expects, type Params, refusal } from "../support/client.ts";
 import { startTestServer } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
 
 const server = await startTestServer(t);
 const { owner } = server;
-const member = await personOf(server, "member");
+const member = await server.user("member");
 
 /** Ten messages whose ids have gaps, because another user posts elsewhere in between. */
-const channelId = await createChannel(owner, "history", [owner, member]);
-await createChannel(owner, "noise", [owner]);
+const channelId = await owner.createChannel("history", [owner, member]);
+await owner.createChannel("noise", [owner]);
 const ids: number[] = [];
 for (let index = 0; index < 10; index++) {
   ids.push(await owner.say("history", index < 5 ? "first" : "second", `number ${index}`));
@@ -117,9 +116,9 @@ t.test("a date anchors at the first match since then", async (t) => {
   const day = (index: number) => Date.UTC(2026, 0, 1 + index, 12);
   const lastId = Math.max(...ids);
   for (let at = 1; at <= lastId + 1; at++) {
-    const row = realmOf(server).view.row("messages", at);
+    const row = server.realm.view.row("messages", at);
     const index = ids.findIndex((known) => known >= at);
-    if (row !== undefined) write(server, "messages", at, { ...row, sentAt: day(index < 0 ? 10 : index) });
+    if (row !== undefined) server.write("messages", at, { ...row, sentAt: day(index < 0 ? 10 : index) });
   }
   const since = async (anchorDate: string, params: Params = {}) => {
     const found = await fetch({ anchor: "date", anchor_date: anchorDate, num_before: 1, num_after: 1, ...params });
@@ -222,7 +221,7 @@ t.test("[spec 2.9] rendering, avatars and the empty topic's name follow the requ
 });
 
 t.test("message_ids returns those that exist and the caller may read", async (t) => {
-  await createChannel(owner, "sealed", [owner], { invite_only: true });
+  await owner.createChannel("sealed", [owner], { invite_only: true });
   const hidden = await owner.say("sealed", "t", "x");
   const asked = { anchor: undefined, num_before: undefined, num_after: undefined, narrow: undefined };
   const byIds = (more: Params) => fetch({ ...asked, ...more }, member);
@@ -247,8 +246,9 @@ t.test("message_ids and a range exclude each other", async (t) => {
     ["use_first_unread_anchor", true],
   ] as const) {
     const parameters = [name, "message_ids"].sort().join(", ");
-    t.strictSame(
-      outcome(await owner.get("/messages", { message_ids: [id(1)], [name]: value })),
+    await expects(
+      t,
+      owner.get("/messages", { message_ids: [id(1)], [name]: value }),
       refusal(`Unsupported parameter combination: ${parameters}`, "BAD_REQUEST", 400, { parameters }),
     );
   }
@@ -278,14 +278,14 @@ t.test("[S3] messages_per_fetch_max: one id more is rejected", async (t) => {
 });
 
 t.test("[S3] fetch_characters_max: very long messages end an answer early, and found_oldest is false", async (t) => {
-  const place = await createChannel(owner, "long texts", [owner]);
+  const place = await owner.createChannel("long texts", [owner]);
   const longIds: number[] = [];
   for (let count = 0; count < 4; count++) longIds.push(await owner.say(place, "t", "x"));
   for (const longId of longIds) {
-    const row = realmOf(server).environment.get("messages", longId);
+    const row = server.realm.environment.get("messages", longId);
     // With the raw text, two messages reach the limit exactly.
     if (row !== undefined) {
-      write(server, "messages", longId, { ...row, rendered: "x".repeat(limits.fetch_characters_max / 2 - 1) });
+      server.write("messages", longId, { ...row, rendered: "x".repeat(limits.fetch_characters_max / 2 - 1) });
     }
   }
   const params = {
@@ -308,8 +308,8 @@ t.test("[S3] fetch_characters_max: very long messages end an answer early, and f
     "by their ids, exactly at the limit",
   );
   const tooLong = refusal(`Messages too long for one answer (maximum ${limits.fetch_characters_max} characters).`);
-  t.strictSame(outcome(await named(longIds.slice(0, 3))), tooLong, "one more: none is returned");
+  await expects(t, named(longIds.slice(0, 3)), tooLong, "one more: none is returned");
   const matching = (msg_ids: readonly unknown[]) => owner.get("/messages/matches_narrow", { msg_ids, narrow: [] });
   t.strictSame(Object.keys((await matching(longIds.slice(2))).body.messages).length, 2);
-  t.strictSame(outcome(await matching(longIds.slice(1))), tooLong);
+  await expects(t, matching(longIds.slice(1)), tooLong);
 });

@@ -2,12 +2,11 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client } from "../support/client.ts";
-import { botOf, createChannel, Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
+import { type Client, expects, type Follower, outcome, success } from "../support/client.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, anna, bert, outsider } = await startServerWithUsers(t, ["anna", "bert", "outsider"]);
-const kitchen = await createChannel(owner, "kitchen", [anna, bert]);
+const kitchen = await owner.createChannel("kitchen", [anna, bert]);
 
 const flagsOf = async (client: Client, id: number): Promise<string[]> =>
   (await client.get(`/messages/${id}`)).body.message.flags;
@@ -18,14 +17,14 @@ const received = async (follower: Follower) => {
   await follower.settled();
   return follower.ofType("update_message_flags");
 };
-const follow = (client: Client) => Follower.of(client, { event_types: ["message", "update_message_flags"] });
+const follow = (client: Client) => client.follow({ event_types: ["message", "update_message_flags"] });
 
 t.test("[behaviour 5.2] a flag is added and removed for the caller alone, with one event each", async (t) => {
   const id = await anna.say(kitchen, "flags", "one");
   for (const name of ["read", "starred", "collapsed"]) {
     const [mine, theirs] = [await follow(bert), await follow(anna)];
     t.strictSame(await flagsOf(bert, id), [], "nothing at first");
-    t.strictSame(outcome(await flag(bert, "add", name, [id])), success({ messages: [id] }));
+    await expects(t, flag(bert, "add", name, [id]), success({ messages: [id] }));
     t.strictSame(await flagsOf(bert, id), [name]);
     await flag(bert, "add", name, [id]);
     const answer = await flag(bert, "remove", name, [id]);
@@ -57,30 +56,30 @@ t.test("[behaviour 5.2] a flag that cannot be changed is rejected with the publi
   const id = await anna.say(kitchen, "refused", "one");
   const derived = ["mentioned", "stream_wildcard_mentioned", "topic_wildcard_mentioned", "wildcard_mentioned"];
   for (const name of [...derived, "has_alert_word", "historical"]) {
-    t.strictSame(outcome(await flag(bert, "add", name, [id])), refusal(`Flag not editable: '${name}'`));
+    await expects(t, flag(bert, "add", name, [id]), `Flag not editable: '${name}'`);
   }
   for (const name of ["", "Read", "unread", "active_mobile_push_notification"]) {
-    t.strictSame(outcome(await flag(bert, "add", name, [id])), refusal(`Invalid flag: '${name}'`));
+    await expects(t, flag(bert, "add", name, [id]), `Invalid flag: '${name}'`);
   }
   for (const op of ["", "toggle", "ADD"]) {
-    t.strictSame(outcome(await flag(bert, op, "read", [id])), refusal(`Invalid message flag operation: '${op}'`));
+    await expects(t, flag(bert, op, "read", [id]), `Invalid message flag operation: '${op}'`);
   }
-  t.strictSame(outcome(await flag(bert, "toggle", "mentioned", [id])), refusal("Flag not editable: 'mentioned'"));
+  await expects(t, flag(bert, "toggle", "mentioned", [id]), "Flag not editable: 'mentioned'");
   t.match((await bert.post("/messages/flags", { op: "add", flag: "read" })).body, { code: "REQUEST_VARIABLE_MISSING" });
   t.match((await bert.post("/messages/flags", { op: "add", flag: "read", messages: "x" })).status, 400);
   t.match((await bert.post("/messages/flags", { op: "add", flag: "read", messages: ["1"] })).status, 400);
-  t.strictSame(outcome(await flag(bert, "add", "read", [])), success({ messages: [] }), "none are none");
+  await expects(t, flag(bert, "add", "read", []), success({ messages: [] }), "none are none");
   t.strictSame(await flagsOf(bert, id), []);
 });
 
 t.test("[behaviour 5.2] one inaccessible message rejects the request like a missing one", async (t) => {
-  const secret = await createChannel(owner, "secret", [anna], { invite_only: true });
+  const secret = await owner.createChannel("secret", [anna], { invite_only: true });
   const hidden = await anna.say(secret, "hidden", "one");
   const id = await anna.say(kitchen, "reach", "one");
   for (const out of [hidden, 999_999]) {
     for (const name of ["read", "starred", "collapsed"]) {
       for (const op of ["add", "remove"]) {
-        t.strictSame(outcome(await flag(bert, op, name, [id, out])), refusal("Invalid message(s)"), `${op} ${name}`);
+        await expects(t, flag(bert, op, name, [id, out]), "Invalid message(s)", `${op} ${name}`);
       }
     }
   }
@@ -94,8 +93,9 @@ t.test("[behaviour 5.2] marking as unread skips channels without a subscription;
   const follower = await follow(outsider);
   t.strictSame(await flagsOf(outsider, id), ["read", "historical"]);
   await flag(outsider, "add", "read", [direct]);
-  t.strictSame(
-    outcome(await flag(outsider, "remove", "read", [id, direct])),
+  await expects(
+    t,
+    flag(outsider, "remove", "read", [id, direct]),
     success({ messages: [id, direct], ignored_because_not_subscribed_channels: [kitchen] }),
   );
   await flag(outsider, "add", "starred", [id]);
@@ -114,7 +114,7 @@ t.test("[behaviour 5.2] marking as unread skips channels without a subscription;
 
 t.test("[behaviour 5.2] a subscriber can mark messages from before the subscription as unread", async (t) => {
   const id = await anna.say(kitchen, "before", "one");
-  const late = await personOf(server, "late");
+  const late = await server.user("late");
   await late.post("/users/me/subscriptions", { subscriptions: [{ name: "kitchen" }] });
   t.strictSame(await flagsOf(late, id), ["read", "historical"]);
   await flag(late, "remove", "read", [id]);
@@ -151,9 +151,9 @@ t.test("[D25] a repeated key gets the first answer", async (t) => {
 });
 
 t.test("users of every role and bots change their own flags", async (t) => {
-  const people = await Promise.all(Object.entries(roles).map(([name, role]) => personOf(server, `of${name}`, role)));
-  const bot = await botOf(server, "marker", anna);
-  const channel = await createChannel(owner, "roles", [...people, bot, anna]);
+  const people = await Promise.all(Object.entries(roles).map(([name, role]) => server.user(`of${name}`, role)));
+  const bot = await server.bot("marker", anna);
+  const channel = await owner.createChannel("roles", [...people, bot, anna]);
   const id = await anna.say(channel, "t", "one");
   for (const client of [...people, bot]) {
     t.equal((await flag(client, "add", "starred", [id])).status, 200);
@@ -164,7 +164,7 @@ t.test("users of every role and bots change their own flags", async (t) => {
 });
 
 t.test("[behaviour 8] a range of a narrow is processed, and the answer counts the changed messages", async (t) => {
-  const channel = await createChannel(owner, "narrows", [anna, bert]);
+  const channel = await owner.createChannel("narrows", [anna, bert]);
   const ids: number[] = [];
   for (let index = 0; index < 6; index++) ids.push(await anna.say(channel, index % 2 === 0 ? "even" : "odd", "x"));
   const narrow = [
@@ -181,8 +181,9 @@ t.test("[behaviour 8] a range of a narrow is processed, and the answer counts th
       num_after: 2,
       ...params,
     });
-  t.strictSame(
-    outcome(await send({})),
+  await expects(
+    t,
+    send({}),
     success({
       processed_count: 2,
       updated_count: 2,
@@ -220,7 +221,7 @@ t.test("[behaviour 8] a range of a narrow is processed, and the answer counts th
 });
 
 t.test("[S3] a range of more than 5,000 messages around an anchor is shortened, not rejected", async (t) => {
-  const channel = await createChannel(owner, "clamped", [anna, bert]);
+  const channel = await owner.createChannel("clamped", [anna, bert]);
   const id = await anna.say(channel, "t", "x");
   const answer = await bert.post("/messages/flags/narrow", {
     op: "add",

@@ -3,7 +3,7 @@
  * millisecond (spec 2.9; M7).
  */
 import t from "tap";
-import { createChannel, Follower, outcome, personOf } from "../support/conversation.ts";
+import { expects, outcome } from "../support/client.ts";
 import { MessageMirror, snapshotOf } from "../support/message-mirror.ts";
 import { move, moved, read } from "../support/message-moves.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
@@ -11,7 +11,7 @@ import { startClockedServer } from "../support/realtime-clock.ts";
 // Its clock does not advance.
 const { server } = await startClockedServer(t);
 const { owner } = server;
-const anna = await personOf(server, "anna");
+const anna = await server.user("anna");
 
 /** The change of each entry: the former content, or the channel or topic that the message moved to. */
 function steps(message: { edit_history: Record<string, unknown>[] }): unknown[] {
@@ -19,20 +19,20 @@ function steps(message: { edit_history: Record<string, unknown>[] }): unknown[] 
 }
 
 t.test("[spec 2.9] edit_history is newest first, however fast the changes follow each other", async (t) => {
-  const from = await createChannel(owner, "from", [owner, anna]);
-  const to = await createChannel(owner, "to", [owner, anna]);
+  const from = await owner.createChannel("from", [owner, anna]);
+  const to = await owner.createChannel("to", [owner, anna]);
   const id = await owner.say(from, "a", "one");
   const other = await owner.say(from, "a", "stays behind");
   const before = await read(anna, id);
-  const follower = await Follower.of(anna);
+  const follower = await anna.follow();
   const edit = (content: string) => owner.patch(`/messages/${id}`, { content });
   await edit("two");
-  t.strictSame(outcome(await move(owner, id, { stream_id: to })), moved);
+  await expects(t, move(owner, id, { stream_id: to }), moved);
   await edit("three");
-  t.strictSame(outcome(await move(owner, id, { topic: "b", propagate_mode: "change_all" })), moved);
+  await expects(t, move(owner, id, { topic: "b", propagate_mode: "change_all" }), moved);
   await edit("four");
   await edit("five");
-  t.strictSame(outcome(await move(owner, id, { topic: "c" })), moved);
+  await expects(t, move(owner, id, { topic: "c" }), moved);
   const message = await read(anna, id);
   t.equal(new Set(message.edit_history.map((entry: { timestamp: number }) => entry.timestamp)).size, 1, "one time");
   t.strictSame(steps(message), ["c", "four", "three", "b", "two", to, "one"]);
@@ -58,11 +58,11 @@ t.test("[spec 2.9] edit_history is newest first, however fast the changes follow
 });
 
 t.test("[spec 2.9] an edit while the topic is being moved is ordered before the move, like its event", async (t) => {
-  const from = await createChannel(owner, "busy", [owner, anna]);
+  const from = await owner.createChannel("busy", [owner, anna]);
   const ids = await Promise.all(Array.from({ length: 450 }, (_, n) => owner.say(from, "long", `number ${n}`)));
   const newest = Math.max(...ids);
   const before = await read(anna, newest);
-  const follower = await Follower.of(anna);
+  const follower = await anna.follow();
   const [answer] = await Promise.all([
     move(owner, Math.min(...ids), { topic: "short", propagate_mode: "change_later", stream_id: 1 }),
     owner.patch(`/messages/${newest}`, { content: "meanwhile" }),

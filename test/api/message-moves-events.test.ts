@@ -1,6 +1,6 @@
 /** Events and notices when messages are moved (S1; public API: update-message; behaviour 4.4). */
 import t from "tap";
-import { Follower, outcome } from "../support/conversation.ts";
+import { expects } from "../support/client.ts";
 import { audit, move, moved, placeMaker, read, say, topicOf } from "../support/message-moves.ts";
 import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
 
@@ -14,8 +14,8 @@ const { place, nameOf } = placeMaker(everybody);
 t.test("[behaviour 4.4] the event of a move has all message ids, both names and the propagate mode", async (t) => {
   const id = await place();
   const [a = 0, b = 0] = await say(member, id, "", 2);
-  const plain = await Follower.of(other);
-  const able = await Follower.of(other, {
+  const plain = await other.follow();
+  const able = await other.follow({
     client_capabilities: { notification_settings_null: true, empty_topic_name: true },
   });
   await move(member, b, { topic: "https://example.com/x", propagate_mode: "change_all" });
@@ -44,8 +44,8 @@ t.test("[behaviour 4.4] the event of a move has all message ids, both names and 
 t.test("[behaviour 4.4] changing the case of a topic is one event with all its messages", async (t) => {
   const id = await place();
   const ids = await say(member, id, "soup", 3);
-  const follower = await Follower.of(other);
-  t.strictSame(outcome(await move(owner, ids[0] ?? 0, { topic: "SOUP" })), moved);
+  const follower = await other.follow();
+  await expects(t, move(owner, ids[0] ?? 0, { topic: "SOUP" }), moved);
   await follower.settled();
   t.match(follower.ofType("update_message"), [{ message_ids: ids, orig_subject: "soup", subject: "SOUP" }]);
 });
@@ -54,15 +54,12 @@ t.test("[S1] when messages are moved to a private channel, a user who cannot rea
   const open = await place();
   const sealed = await place({ invite_only: true }, [member, other]);
   const [a = 0, b = 0] = await say(member, open, "open", 2);
-  const inside = await Follower.of(other);
-  const outside = await Follower.of(moderator, {
+  const inside = await other.follow();
+  const outside = await moderator.follow({
     client_capabilities: { notification_settings_null: true, bulk_message_deletion: true },
   });
-  const simple = await Follower.of(moderator);
-  t.strictSame(
-    outcome(await move(member, a, { stream_id: sealed, topic: "closed", propagate_mode: "change_all" })),
-    moved,
-  );
+  const simple = await moderator.follow();
+  await expects(t, move(member, a, { stream_id: sealed, topic: "closed", propagate_mode: "change_all" }), moved);
   for (const follower of [inside, outside, simple]) await follower.settled();
   t.match(inside.ofType("update_message"), [
     { message_ids: [a, b], stream_id: open, new_stream_id: sealed, orig_subject: "open", subject: "closed" },
@@ -83,8 +80,8 @@ t.test("[S1] when messages move from a private to a public channel, others learn
   const sealed = await place({ invite_only: true }, [member, other]);
   const open = await place();
   const [a = 0] = await say(member, sealed, "secret plan", 1);
-  const follower = await Follower.of(moderator);
-  t.strictSame(outcome(await move(member, a, { stream_id: open, topic: "plan" })), moved);
+  const follower = await moderator.follow();
+  await expects(t, move(member, a, { stream_id: open, topic: "plan" }), moved);
   await follower.settled();
   t.strictSame(follower.ofType("update_message"), []);
   t.notMatch(JSON.stringify(follower.events), /secret plan/);

@@ -5,18 +5,7 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client } from "../support/client.ts";
-import {
-  createChannel,
-  Follower,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  systemGroup,
-  write,
-} from "../support/conversation.ts";
+import { type Client, expects, refusal } from "../support/client.ts";
 import { audit, idsOf, move, moved, placeMaker, quietly, read, say } from "../support/message-moves.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
@@ -33,11 +22,11 @@ t.test("[D24] an unreadable, archived or missing target channel is rejected with
   const [a = 0] = await say(member, id, "t", 1);
   const sealed = await place({ invite_only: true }, [other]);
   const archived = await place();
-  const record = realmOf(server).view.channels.get(archived);
-  if (record !== undefined) write(server, "channels", archived, { ...record, isArchived: true });
+  const record = server.realm.view.channels.get(archived);
+  if (record !== undefined) server.write("channels", archived, { ...record, isArchived: true });
   for (const by of [member, owner]) {
     for (const target of [999_999, sealed, archived]) {
-      t.strictSame(outcome(await move(by, a, { stream_id: target })), refusal("Invalid channel ID"), String(target));
+      await expects(t, move(by, a, { stream_id: target }), "Invalid channel ID", String(target));
     }
   }
   t.strictSame(await idsOf(member, id, "t"), [a]);
@@ -119,7 +108,7 @@ const refusedTexts = {
 };
 
 t.test("[spec 2.4, behaviour 3.5] each permission decides which roles may rename, resolve and move", async (t) => {
-  const group = (name: string) => systemGroup(server, name);
+  const group = (name: string) => server.group(name);
   const none = group("role:nobody");
   const asIds = (names: Readonly<Record<string, string>> = {}) =>
     Object.fromEntries(Object.entries(names).map(([name, value]) => [name, group(value)]));
@@ -127,7 +116,7 @@ t.test("[spec 2.4, behaviour 3.5] each permission decides which roles may rename
     const id = await place({ can_administer_channel_group: none, ...asIds(grant.channel) });
     const to = await place({ can_administer_channel_group: none, ...asIds(grant.target) });
     const [a = 0] = await say(owner, id, "topic", 1);
-    setRealmSettings(server, {
+    server.setRealm({
       can_move_messages_between_topics_group: none,
       can_move_messages_between_channels_group: none,
       can_resolve_topics_group: none,
@@ -148,7 +137,7 @@ t.test("[spec 2.4, behaviour 3.5] each permission decides which roles may rename
       else t.match(body, { code: "BAD_REQUEST", msg: refusedTexts[change] }, name);
     }
   }
-  setRealmSettings(server, {
+  server.setRealm({
     can_move_messages_between_topics_group: undefined,
     can_move_messages_between_channels_group: undefined,
     can_resolve_topics_group: undefined,
@@ -158,14 +147,14 @@ t.test("[spec 2.4, behaviour 3.5] each permission decides which roles may rename
 t.test("time limits apply to topics, to channels, and to the rest of a whole topic", async (t) => {
   const { server, clock } = await startClockedServer(t);
   const { owner } = server;
-  const [member, moderator] = [await personOf(server, "m"), await personOf(server, "mod", roles.moderator)];
-  const to = await createChannel(owner, "to", [owner, member, moderator]);
+  const [member, moderator] = [await server.user("m"), await server.user("mod", roles.moderator)];
+  const to = await owner.createChannel("to", [owner, member, moderator]);
   await owner.post("/users/me/subscriptions", {
     subscriptions: [{ name: "general" }],
     principals: [member.userId, moderator.userId],
   });
   const grace = limits.edit_grace_s * 1000;
-  setRealmSettings(server, {
+  server.setRealm({
     move_messages_within_stream_limit_seconds: 100,
     move_messages_between_streams_limit_seconds: 50,
   });
@@ -174,18 +163,16 @@ t.test("time limits apply to topics, to channels, and to the rest of a whole top
   t.equal((await move(member, old, { stream_id: to })).status, 200, "at the bound");
   t.equal((await move(owner, old, { stream_id: 1 })).status, 200);
   clock.advance(1);
-  t.strictSame(
-    outcome(await move(member, old, { stream_id: to })),
-    refusal("The time limit for editing this message's channel has passed"),
+  await expects(
+    t,
+    move(member, old, { stream_id: to }),
+    "The time limit for editing this message's channel has passed",
   );
   clock.advance(49_999);
   t.equal((await move(member, old, { topic: "t2" })).status, 200, "at the bound");
   t.equal((await move(member, old, { topic: "t" })).status, 200);
   clock.advance(1);
-  t.strictSame(
-    outcome(await move(member, old, { topic: "t2" })),
-    refusal("The time limit for editing this message's topic has passed."),
-  );
+  await expects(t, move(member, old, { topic: "t2" }), "The time limit for editing this message's topic has passed.");
   t.equal(
     (await move(member, old, { topic: "✔ t", propagate_mode: "change_all" })).status,
     200,
@@ -204,12 +191,14 @@ t.test("time limits apply to topics, to channels, and to the rest of a whole top
         total_messages_in_topic: total,
       },
     );
-  t.strictSame(
-    outcome(await move(member, fresh[1] ?? 0, { topic: "t2", propagate_mode: "change_all" })),
+  await expects(
+    t,
+    move(member, fresh[1] ?? 0, { topic: "t2", propagate_mode: "change_all" }),
     exceeded(2, 3, fresh[0] ?? 0),
   );
-  t.strictSame(
-    outcome(await move(member, fresh[1] ?? 0, { topic: "T" })),
+  await expects(
+    t,
+    move(member, fresh[1] ?? 0, { topic: "T" }),
     exceeded(2, 3, fresh[0] ?? 0),
     "the change of case would apply to the old message, too",
   );
@@ -230,11 +219,11 @@ t.test("[D30] in protected history, messages unseen by the mover stay", async (t
     principals: [member.userId],
   });
   const seen = await say(other, sealed, "t", 2);
-  t.strictSame(outcome(await move(member, seen[0] ?? 0, { topic: "t2", propagate_mode: "change_all" })), moved);
+  await expects(t, move(member, seen[0] ?? 0, { topic: "t2", propagate_mode: "change_all" }), moved);
   t.strictSame(await idsOf(other, sealed, "t"), [hidden]);
   t.strictSame(await idsOf(other, sealed, "t2"), seen);
-  const watcher = await Follower.of(member);
-  t.strictSame(outcome(await move(other, hidden, { topic: "t2" })), moved);
+  const watcher = await member.follow();
+  await expects(t, move(other, hidden, { topic: "t2" }), moved);
   await watcher.settled();
   t.strictSame(
     watcher.ofType("update_message"),

@@ -6,8 +6,7 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { auditRealm } from "../support/audit.ts";
-import type { Client, Params } from "../support/client.ts";
-import { channelSeenBy, createChannel, Follower, outcome, realmOf, refusal, write } from "../support/conversation.ts";
+import { type Client, expects, outcome, type Params, refusal } from "../support/client.ts";
 import { audit, idsOf, move, moved, placeMaker, quietly, read, say, topicOf } from "../support/message-moves.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
@@ -23,14 +22,14 @@ const { place } = placeMaker(everybody);
 
 t.test("[S3] move_batch_characters: long messages are moved in smaller batches, all of them", async (t) => {
   const [from, to] = [await place(), await place()];
-  const { environment } = realmOf(server);
+  const { environment } = server.realm;
   const rendered = "x".repeat(limits.move_batch_characters / 2);
   const ids = await say(member, from, "long", 40);
   const rows = ids.flatMap((id) => environment.get("messages", id) ?? []);
-  for (const row of rows) write(server, "messages", row.id, { ...row, rendered });
+  for (const row of rows) server.write("messages", row.id, { ...row, rendered });
   t.ok(ids.length * rendered.length > limits.turn_bytes_max, "together they exceed one turn");
-  const follower = await Follower.of(member, { event_types: ["update_message", "message"] });
-  t.strictSame(outcome(await move(administrator, ids[0] ?? 0, { stream_id: to, propagate_mode: "change_all" })), moved);
+  const follower = await member.follow({ event_types: ["update_message", "message"] });
+  await expects(t, move(administrator, ids[0] ?? 0, { stream_id: to, propagate_mode: "change_all" }), moved);
   await follower.settled();
   const received = follower.ofType("update_message").map(({ message_ids }) => message_ids);
   t.strictSame(received.flat(), ids);
@@ -45,7 +44,7 @@ t.test("[S3] move_batch_characters: long messages are moved in smaller batches, 
 t.test("renaming a whole topic changes all its messages, with time and history", async (t) => {
   const id = await place();
   const ids = await say(member, id, "lunch", 3);
-  t.strictSame(outcome(await move(other, ids[1] ?? 0, { topic: "dinner", propagate_mode: "change_all" })), moved);
+  await expects(t, move(other, ids[1] ?? 0, { topic: "dinner", propagate_mode: "change_all" }), moved);
   t.strictSame(await idsOf(member, id, "dinner"), ids);
   t.strictSame(await idsOf(member, id, "lunch"), []);
   const message = await read(member, ids[0] ?? 0);
@@ -66,18 +65,18 @@ t.test("[spec 2.9] the history has the topic in the spelling of the target topic
   const id = await place();
   const [a = 0] = await say(member, id, "from", 1);
   await say(member, id, "Kept", 1);
-  t.strictSame(outcome(await move(owner, a, { topic: "KEPT" })), moved);
+  await expects(t, move(owner, a, { topic: "KEPT" }), moved);
   t.match(await read(member, a), { subject: "Kept", edit_history: [{ prev_topic: "from", topic: "Kept" }] });
 });
 
 t.test("change_one and change_later do not move the other messages", async (t) => {
   const id = await place();
   const [a = 0, b = 0, c = 0, d = 0] = await say(member, id, "from", 4);
-  t.strictSame(outcome(await move(member, b, { topic: "to" })), moved);
+  await expects(t, move(member, b, { topic: "to" }), moved);
   t.strictSame([await idsOf(member, id, "from"), await idsOf(member, id, "to")], [[a, c, d], [b]]);
-  t.strictSame(outcome(await move(member, c, { topic: "to", propagate_mode: "change_later" })), moved);
+  await expects(t, move(member, c, { topic: "to", propagate_mode: "change_later" }), moved);
   t.strictSame([await idsOf(member, id, "from"), await idsOf(member, id, "to")], [[a], [b, c, d]]);
-  t.strictSame(outcome(await move(member, a, { topic: "to", propagate_mode: "change_later" })), moved);
+  await expects(t, move(member, a, { topic: "to", propagate_mode: "change_later" }), moved);
   t.strictSame([await idsOf(member, id, "from"), await idsOf(member, id, "to")], [[], [a, b, c, d]]);
   t.equal((await read(member, c)).edit_history.length, 1);
   audit(t, server);
@@ -114,10 +113,7 @@ t.test("[spec 2.9] a message keeps its own history across a move and gets no ent
 t.test("[spec 2.9] resolving sets no last_moved_timestamp, adds to the history, and posts a notice", async (t) => {
   const id = await place();
   const [a = 0] = await say(member, id, "question", 1);
-  t.strictSame(
-    outcome(await member.patch(`/messages/${a}`, { topic: "✔ question", propagate_mode: "change_all" })),
-    moved,
-  );
+  await expects(t, member.patch(`/messages/${a}`, { topic: "✔ question", propagate_mode: "change_all" }), moved);
   const message = await read(member, a);
   t.match(message, { subject: "✔ question", edit_history: [{ prev_topic: "question", topic: "✔ question" }] });
   t.notOk("last_moved_timestamp" in message);
@@ -176,7 +172,7 @@ for (const { what, topic, contents } of [
     const { owner } = server;
     const away = await server.person("Away");
     const more = { invite_only: true, history_public_to_subscribers: false };
-    const channel = await createChannel(owner, "protected", [owner, away], more);
+    const channel = await owner.createChannel("protected", [owner, away], more);
     const id = await away.say("protected", "q", "text");
     await away.delete("/users/me/subscriptions", { subscriptions: ["protected"] });
     await owner.say("protected", topic, "away");
@@ -184,8 +180,8 @@ for (const { what, topic, contents } of [
     await owner.post("/users/me/subscriptions", again);
     const rename = (by: Client, name: string) =>
       by.patch(`/messages/${id}`, { topic: name, propagate_mode: "change_all" });
-    t.strictSame(outcome(await rename(owner, "✔ q")), moved);
-    t.strictSame(outcome(await rename(away, "q")), moved);
+    await expects(t, rename(owner, "✔ q"), moved);
+    await expects(t, rename(away, "q"), moved);
     const left = ["q", "✔ q"].map((name) => topicOf(owner, channel, name));
     const texts = (await Promise.all(left)).flat().map(([, content]) => content.replace(/@_\*\*(\w+)\|\d+\*\*/, "$1"));
     t.strictSame(texts.sort(), contents);
@@ -202,27 +198,21 @@ t.test("topic names are trimmed, truncated and must be printable; the empty topi
     [`${long}x`, `${"🍎".repeat(limits.topic_code_points_max - 3)}...`],
     [" general chat ", "general chat"],
   ]) {
-    t.strictSame(outcome(await move(member, a, { topic })), moved);
+    await expects(t, move(member, a, { topic }), moved);
     t.equal((await read(member, a)).subject, expected);
   }
-  t.strictSame(
-    outcome(await move(member, a, { topic: "(no topic)" })),
-    refusal("Nothing to change"),
-    "means the empty topic",
-  );
+  await expects(t, move(member, a, { topic: "(no topic)" }), "Nothing to change", "means the empty topic");
   t.equal((await member.get(`/messages/${a}`, { allow_empty_topic_name: true })).body.message.subject, "");
   t.match((await member.get(`/messages/${a}`, { allow_empty_topic_name: true })).body.message.edit_history[0], {
     topic: "",
   });
   for (const topic of ["✔", "✔ general chat", " ✔ "]) {
-    t.strictSame(outcome(await move(member, a, { topic })), refusal("General chat cannot be marked as resolved"));
+    await expects(t, move(member, a, { topic }), "General chat cannot be marked as resolved");
   }
-  t.strictSame(
-    outcome(await move(member, a, { topic: "a\u0007b" })),
-    refusal("Invalid character in topic, at position 2!"),
-  );
-  t.strictSame(
-    outcome(await member.patch(`/messages/${a}`, { topic: "x", subject: "y" })),
+  await expects(t, move(member, a, { topic: "a\u0007b" }), "Invalid character in topic, at position 2!");
+  await expects(
+    t,
+    member.patch(`/messages/${a}`, { topic: "x", subject: "y" }),
     refusal("Can't decide between 'topic' and 'subject' arguments", "REQUEST_CONFUSING_VAR", 400, {
       var_name1: "topic",
       var_name2: "subject",
@@ -233,7 +223,7 @@ t.test("topic names are trimmed, truncated and must be printable; the empty topi
 t.test("[D53] changing the case of a topic's name always applies to the whole topic", async (t) => {
   const id = await place();
   const ids = await say(member, id, "Lunch", 2);
-  t.strictSame(outcome(await move(member, ids[0] ?? 0, { topic: "LUNCH" })), moved);
+  await expects(t, move(member, ids[0] ?? 0, { topic: "LUNCH" }), moved);
   for (const messageId of ids) t.equal((await read(member, messageId)).subject, "LUNCH");
   t.strictSame(await idsOf(member, id, "lunch"), ids);
   audit(t, server);
@@ -251,8 +241,8 @@ t.test("[spec 2.4] topics_policy applies to moved messages", async (t) => {
     status: 400,
     body: { msg: "Only the general chat topic is allowed in this channel." },
   });
-  t.strictSame(outcome(await move(member, a, { stream_id: empty, topic: "" })), moved);
-  t.strictSame(outcome(await move(member, a, { stream_id: named, topic: "t" })), moved);
+  await expects(t, move(member, a, { stream_id: empty, topic: "" }), moved);
+  await expects(t, move(member, a, { stream_id: named, topic: "t" }), moved);
 });
 
 t.test("moving messages to another channel updates indexes and first message ids", async (t) => {
@@ -260,15 +250,15 @@ t.test("moving messages to another channel updates indexes and first message ids
   const to = await place();
   const ids = await say(member, from, "travel", 3);
   const rest = await member.say(from, "stay", "x");
-  t.strictSame(outcome(await move(member, ids[0] ?? 0, { stream_id: to, propagate_mode: "change_all" })), moved);
+  await expects(t, move(member, ids[0] ?? 0, { stream_id: to, propagate_mode: "change_all" }), moved);
   t.strictSame(await idsOf(member, to, "travel"), ids);
   t.strictSame(await idsOf(member, from, "travel"), []);
   const message = await read(member, ids[2] ?? 0);
   t.match(message, { stream_id: to, subject: "travel", last_moved_timestamp: Number });
   t.match(message.edit_history, [{ user_id: member.userId, prev_stream: from, stream: to }]);
   t.notOk("topic" in message.edit_history[0], "the topic did not change");
-  t.equal((await channelSeenBy(owner, to)).first_message_id, ids[0]);
-  t.equal((await channelSeenBy(owner, from)).first_message_id, rest);
+  t.equal((await owner.channel(to)).first_message_id, ids[0]);
+  t.equal((await owner.channel(from)).first_message_id, rest);
   const onward = await move(member, ids[1] ?? 0, { stream_id: from, topic: "back" });
   t.strictSame(outcome(onward), moved);
   t.match((await read(member, ids[1] ?? 0)).edit_history[0], {
@@ -283,8 +273,8 @@ t.test("moving messages to another channel updates indexes and first message ids
 t.test("[spec 2.9] content and topic changed in one request make one history entry and one event", async (t) => {
   const id = await place();
   const [a = 0] = await say(member, id, "both", 1);
-  const watcher = await Follower.of(other);
-  t.strictSame(outcome(await move(member, a, { topic: "both now", content: "new" })), moved);
+  const watcher = await other.follow();
+  await expects(t, move(member, a, { topic: "both now", content: "new" }), moved);
   const message = await read(member, a);
   t.match(message.edit_history, [{ prev_content: "number 0", prev_topic: "both", topic: "both now" }]);
   t.equal(message.edit_history.length, 1);
@@ -293,7 +283,7 @@ t.test("[spec 2.9] content and topic changed in one request make one history ent
   t.equal(events.length, 1);
   t.match(events[0], { content: "new", orig_content: "number 0", orig_subject: "both", subject: "both now" });
   await say(member, id, "both now", 1);
-  t.strictSame(outcome(await move(member, a, { topic: "apart", content: "newer" })), moved, "and it left the topic");
+  await expects(t, move(member, a, { topic: "apart", content: "newer" }), moved, "and it left the topic");
   t.match((await read(member, a)).edit_history[0], { prev_content: "new", prev_topic: "both now", topic: "apart" });
   t.equal((await read(member, a)).edit_history.length, 2);
   audit(t, server);
@@ -317,17 +307,17 @@ t.test("moving a whole topic moves the users' visibility policies", async (t) =>
 
 t.test("[M1, D25] moves survive a restart, and a repeated key moves once", async (t) => {
   const before = await startTestServer(t);
-  const to = await createChannel(before.owner, "to", [before.owner]);
+  const to = await before.owner.createChannel("to", [before.owner]);
   const ids = await say(before.owner, 1, "from", 3);
   const key = { "Idempotency-Key": "move-1" };
   const request = { ...quietly, stream_id: to, propagate_mode: "change_later" };
-  t.strictSame(outcome(await before.owner.patch(`/messages/${ids[1]}`, request, key)), moved);
+  await expects(t, before.owner.patch(`/messages/${ids[1]}`, request, key), moved);
   await move(before.owner, ids[0] ?? 0, { topic: "renamed", propagate_mode: "change_all" });
   const { server, as } = await restart(t, before);
   const again = as(server.owner);
-  t.strictSame(outcome(await again.patch(`/messages/${ids[1]}`, request, key)), moved);
+  await expects(t, again.patch(`/messages/${ids[1]}`, request, key), moved);
   t.strictSame(await idsOf(again, to, "from"), ids.slice(1));
   t.strictSame(await idsOf(again, 1, "renamed"), ids.slice(0, 1));
   t.match((await read(again, ids[2] ?? 0)).edit_history, [{ prev_stream: 1, stream: to }]);
-  t.strictSame(auditRealm(realmOf(server).environment), []);
+  t.strictSame(auditRealm(server.realm.environment), []);
 });

@@ -5,7 +5,6 @@
  */
 import t from "tap";
 import type { Client, Params } from "../support/client.ts";
-import { createChannel, Follower, personOf, setRealmSettings } from "../support/conversation.ts";
 import { quietly } from "../support/message-moves.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { startTestServer } from "../support/server.ts";
@@ -14,9 +13,9 @@ type Message = Record<string, unknown>;
 
 const server = await startTestServer(t);
 const { owner } = server;
-setRealmSettings(server, { message_content_edit_limit_seconds: null });
-const [anna, bert] = [await personOf(server, "anna"), await personOf(server, "bert")];
-const talk = await createChannel(owner, "talk", [owner, anna, bert]);
+server.setRealm({ message_content_edit_limit_seconds: null });
+const [anna, bert] = [await server.user("anna"), await server.user("bert")];
+const talk = await owner.createChannel("talk", [owner, anna, bert]);
 
 const text = (value: unknown) => typeof value === "string";
 const list = (value: unknown) => Array.isArray(value);
@@ -105,7 +104,7 @@ t.test("[spec 2.9] both kinds of message have exactly the fields of the table in
 t.test("[spec 2.9] the message event has the same object; its flags are separate", async (t) => {
   for (const kind of ["channel", "direct"] as const) {
     for (const apply_markdown of [true, false]) {
-      const follower = await Follower.of(bert, { event_types: ["message"], apply_markdown, client_gravatar: true });
+      const follower = await bert.follow({ event_types: ["message"], apply_markdown, client_gravatar: true });
       const id = await send(anna, kind === "direct" ? { type: "direct", to: [bert.userId] } : {});
       const event = await follower.until(({ message }) => message?.id === id);
       check(event.message, { ...always, ...(kind === "channel" ? ofChannels : {}) }, kind);
@@ -133,7 +132,7 @@ t.test("[spec 2.9] in events, too, older clients get the display name of the emp
     [{}, "general chat"],
     [capable, ""],
   ] as const) {
-    const follower = await Follower.of(bert, { event_types: ["message"], ...params });
+    const follower = await bert.follow({ event_types: ["message"], ...params });
     const id = await send(anna, { topic: "" });
     t.equal((await follower.until(({ message }) => message?.id === id)).message.subject, subject);
   }
@@ -163,7 +162,7 @@ t.test("[spec 2.9] wildcard_mentioned is the OR of the two flags that replace it
 });
 
 t.test("[spec 2.9] edit_history is newest first; each entry has user and time and only what changed", async (t) => {
-  const other = await createChannel(owner, "other", [owner, anna, bert]);
+  const other = await owner.createChannel("other", [owner, anna, bert]);
   const id = await send(owner, { topic: "one", content: "first" });
   const change = (params: Params) => owner.patch(`/messages/${id}`, { ...quietly, ...params });
   await change({ content: "second" });

@@ -5,16 +5,15 @@
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
 import type { Client } from "../support/client.ts";
-import { createChannel, Follower, personOf } from "../support/conversation.ts";
 import { move } from "../support/message-moves.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
 const { owner } = server;
-const [insider, outsider] = [await personOf(server, "insider"), await personOf(server, "outsider")];
-const administrator = await personOf(server, "administrator", roles.administrator);
-const sealed = await createChannel(owner, "sealed", [owner, insider], { invite_only: true });
-const open = await createChannel(owner, "open", [owner, insider, outsider, administrator]);
+const [insider, outsider] = [await server.user("insider"), await server.user("outsider")];
+const administrator = await server.user("administrator", roles.administrator);
+const sealed = await owner.createChannel("sealed", [owner, insider], { invite_only: true });
+const open = await owner.createChannel("open", [owner, insider, outsider, administrator]);
 
 /** Sent in public, moved into the private channel, renamed and edited there, then moved out again. */
 async function travelled(): Promise<number> {
@@ -75,9 +74,9 @@ t.test("[S1] GET /messages/{id}/history shows the topic of the arrival for all e
 
 t.test("[S1, E2] live and replayed events name no hidden channel and none of its topics", async (t) => {
   const all = { event_types: ["message", "update_message", "delete_message"], all_public_streams: true };
-  const live = await Follower.of(outsider, all);
-  const late = await Follower.of(outsider, all);
-  const inside = await Follower.of(insider, all);
+  const live = await outsider.follow(all);
+  const late = await outsider.follow(all);
+  const inside = await insider.follow(all);
   const id = await travelled();
   await owner.say(open, "shown now", "another");
   for (const [name, follower] of Object.entries({ live, late })) {
@@ -97,7 +96,7 @@ t.test("[S1, E2] live and replayed events name no hidden channel and none of its
 });
 
 t.test("[S1] administrators see the name of a private channel, but not its topics", async (t) => {
-  const follower = await Follower.of(administrator, { event_types: ["message", "update_message", "delete_message"] });
+  const follower = await administrator.follow({ event_types: ["message", "update_message", "delete_message"] });
   const id = await travelled();
   t.equal((await administrator.get(`/users/me/${sealed}/topics`)).status, 400, "just as they may not list them");
   t.notMatch(JSON.stringify(await messageOf(administrator, id)), /secret/);
@@ -107,14 +106,14 @@ t.test("[S1] administrators see the name of a private channel, but not its topic
 });
 
 t.test("[S1] with protected history, a later subscriber does not see the earlier topic of a message", async (t) => {
-  const guarded = await createChannel(owner, "guarded", [owner, insider], {
+  const guarded = await owner.createChannel("guarded", [owner, insider], {
     invite_only: true,
     history_public_to_subscribers: false,
   });
   const id = await owner.say(guarded, "secret before", "x");
   const subscriptions = [{ name: "guarded" }];
   await owner.post("/users/me/subscriptions", { subscriptions, principals: [outsider.userId] });
-  const follower = await Follower.of(outsider, { event_types: ["message", "update_message", "delete_message"] });
+  const follower = await outsider.follow({ event_types: ["message", "update_message", "delete_message"] });
   await move(owner, id, { stream_id: open, topic: "shown", propagate_mode: "change_all" });
   t.notMatch(JSON.stringify(await messageOf(outsider, id)), /secret/);
   await follower.settled();

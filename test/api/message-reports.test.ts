@@ -2,25 +2,15 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client, Params } from "../support/client.ts";
-import {
-  createChannel,
-  Follower,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  success,
-} from "../support/conversation.ts";
+import { type Client, expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
 const { owner } = server;
-const [anna, bert] = [await personOf(server, "anna"), await personOf(server, "bert")];
-const guest = await personOf(server, "guest", roles.guest);
-const desk = await createChannel(owner, "desk", [owner], { invite_only: true });
-const talk = await createChannel(owner, "talk", [owner, anna, bert, guest]);
+const [anna, bert] = [await server.user("anna"), await server.user("bert")];
+const guest = await server.user("guest", roles.guest);
+const desk = await owner.createChannel("desk", [owner], { invite_only: true });
+const talk = await owner.createChannel("talk", [owner, anna, bert, guest]);
 const unset = refusal("Moderation request channel must be specified to enable message reporting.");
 
 function report(by: Client, id: number, params: Params = {}, headers = {}) {
@@ -39,16 +29,16 @@ const silent = ({ userId }: Client, name: string) => `@_**${name} 0|${userId}**`
 
 t.test("without a moderation channel nothing can be reported", async (t) => {
   const id = await bert.say(talk, "lunch", "rude");
-  t.strictSame(outcome(await report(anna, id)), unset);
-  t.strictSame(outcome(await report(anna, 99_999)), unset, "nor asked for");
-  setRealmSettings(server, { moderation_request_channel_id: 99_999 });
-  t.strictSame(outcome(await report(anna, id)), unset, "a deleted channel");
-  setRealmSettings(server, { moderation_request_channel_id: desk });
+  await expects(t, report(anna, id), unset);
+  await expects(t, report(anna, 99_999), unset, "nor asked for");
+  server.setRealm({ moderation_request_channel_id: 99_999 });
+  await expects(t, report(anna, id), unset, "a deleted channel");
+  server.setRealm({ moderation_request_channel_id: desk });
 });
 
 t.test("the notice has reporter, message, reason and a quotation", async (t) => {
   const id = await bert.say(talk, "lunch *time*", "rude");
-  t.strictSame(outcome(await report(anna, id, { report_type: "norms", description: " not nice " })), success());
+  await expects(t, report(anna, id, { report_type: "norms", description: " not nice " }), success());
   const [received] = (await reports()).slice(-1);
   t.match(received, { subject: "bert 0 - reports", sender_id: 1 });
   const link = `[#talk > lunch &#42;time&#42;](#narrow/channel/${talk}-talk/topic/lunch.20.2Atime.2A/near/${id})`;
@@ -68,18 +58,18 @@ t.test("the notice has reporter, message, reason and a quotation", async (t) => 
     "```",
   ]);
   for (const type of ["spam", "harassment", "inappropriate"]) {
-    t.strictSame(outcome(await report(guest, id, { report_type: type })), success(), type);
+    await expects(t, report(guest, id, { report_type: type }), success(), type);
   }
   const direct = (await bert.post("/messages", { type: "direct", to: [anna.userId], content: "psst" })).body.id;
-  t.strictSame(outcome(await report(anna, direct)), success());
+  await expects(t, report(anna, direct), success());
   t.match((await reports()).at(-1)?.content, "reported a direct message sent by");
 });
 
 t.test("[S1] a quotation mentions nobody and cannot be closed by its content", async (t) => {
   const hostile = "```\n````\n@**all** @**Owner|2** #**desk**\n```";
   const id = await bert.say(talk, "t", hostile);
-  const follower = await Follower.of(owner, { event_types: ["message"] });
-  t.strictSame(outcome(await report(anna, id, { description: hostile })), success());
+  const follower = await owner.follow({ event_types: ["message"] });
+  await expects(t, report(anna, id, { description: hostile }), success());
   await follower.settled();
   const event = follower.ofType("message").at(-1);
   t.strictSame(event.flags, []);
@@ -94,14 +84,14 @@ t.test("each invalid report is rejected with its error message and posts nothing
   const missing = refusal("Missing 'report_type' argument", "REQUEST_VARIABLE_MISSING", 400, {
     var_name: "report_type",
   });
-  t.strictSame(outcome(await report(anna, id, { report_type: undefined })), missing);
-  t.strictSame(outcome(await report(anna, id, { report_type: "boring" })), refusal("Invalid report_type"));
+  await expects(t, report(anna, id, { report_type: undefined }), missing);
+  await expects(t, report(anna, id, { report_type: "boring" }), "Invalid report_type");
   for (const description of [undefined, "", "  "]) {
     const asked = await report(anna, id, { report_type: "other", description });
     t.strictSame(outcome(asked), refusal("An explanation is required."));
   }
   for (const other of [hidden, 99_999]) {
-    t.strictSame(outcome(await report(anna, other)), refusal("Invalid message(s)"), "[D24] hidden or missing");
+    await expects(t, report(anna, other), "Invalid message(s)", "[D24] hidden or missing");
   }
   t.equal((await reports()).length, before);
 });
@@ -110,10 +100,10 @@ t.test("[S3] report_description_code_points_max, report_quote_code_points_max: a
   const [max, quote] = [limits.report_description_code_points_max, limits.report_quote_code_points_max];
   const id = await bert.say(talk, "t", "🦜".repeat(quote));
   const longer = await bert.say(talk, "t", "🦜".repeat(quote + 1));
-  t.strictSame(outcome(await report(anna, id, { report_type: "other", description: "é".repeat(max) })), success());
+  await expects(t, report(anna, id, { report_type: "other", description: "é".repeat(max) }), success());
   const received = async () => (await reports()).at(-1)?.content.match(/🦜/gu)?.length;
   t.equal(await received(), quote);
-  t.strictSame(outcome(await report(anna, longer)), success());
+  await expects(t, report(anna, longer), success());
   t.equal(await received(), quote);
   const over = await report(anna, id, { description: "é".repeat(max + 1) });
   t.strictSame(outcome(over), refusal(`description is too long (limit: ${max} characters)`));
@@ -121,9 +111,9 @@ t.test("[S3] report_description_code_points_max, report_quote_code_points_max: a
 
 t.test("[D25] a repeated report posts one notice", async (t) => {
   const id = await bert.say(talk, "t", "again");
-  const before = realmOf(server).view.counter("message");
+  const before = server.realm.view.counter("message");
   for (let n = 0; n < 2; n++) {
-    t.strictSame(outcome(await report(anna, id, {}, { "Idempotency-Key": "one" })), success());
+    await expects(t, report(anna, id, {}, { "Idempotency-Key": "one" }), success());
   }
-  t.equal(realmOf(server).view.counter("message"), before + 1);
+  t.equal(server.realm.view.counter("message"), before + 1);
 });

@@ -2,19 +2,7 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client } from "../support/client.ts";
-import {
-  addUsers,
-  botOf,
-  Follower,
-  outcome,
-  personOf,
-  refusal,
-  setRealmSettings,
-  setUserSettings,
-  success,
-  systemGroup,
-} from "../support/conversation.ts";
+import { type Client, expects, outcome, refusal, success } from "../support/client.ts";
 import { startTestServer } from "../support/server.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
 
@@ -87,7 +75,7 @@ t.test("[spec 2.9] all messages of a conversation have the same recipient_id, ot
 });
 
 t.test("[behaviour 5.1] a user can write to themselves and receives the message once", async (t) => {
-  const follower = await Follower.of(carla);
+  const follower = await carla.follow();
   const sent = await send(carla, [carla.userId]);
   await follower.settled();
   t.strictSame(
@@ -98,7 +86,7 @@ t.test("[behaviour 5.1] a user can write to themselves and receives the message 
 });
 
 t.test("[S1] only the participants receive and read it, not even the owner of the organization", async (t) => {
-  const followers = await Promise.all([anna, bert, carla, owner].map((client) => Follower.of(client)));
+  const followers = await Promise.all([anna, bert, carla, owner].map((client) => client.follow()));
   const { id } = (await send(anna, [bert.userId])).body;
   const received = [];
   for (const follower of followers) {
@@ -107,12 +95,12 @@ t.test("[S1] only the participants receive and read it, not even the owner of th
   }
   t.strictSame(received, [1, 1, 0, 0]);
   for (const client of [carla, owner]) {
-    t.strictSame(outcome(await client.get(`/messages/${id}`)), refusal("Invalid message(s)"));
+    await expects(t, client.get(`/messages/${id}`), "Invalid message(s)");
   }
 });
 
 t.test("[behaviour 5.1] invalid recipients are rejected with their name", async (t) => {
-  const gone = await personOf(server, "gone");
+  const gone = await server.user("gone");
   await owner.delete(`/users/${gone.userId}`);
   const wrong: [unknown, string][] = [
     [[], "Message must have recipients"],
@@ -124,12 +112,12 @@ t.test("[behaviour 5.1] invalid recipients are rejected with their name", async 
     [[bert.userId, address(anna)], "Recipient lists may contain emails or user IDs, but not both."],
     ["{}", "Invalid data type for recipients"],
   ];
-  for (const [to, msg] of wrong) t.strictSame(outcome(await send(anna, to)), refusal(msg), msg);
+  for (const [to, msg] of wrong) await expects(t, send(anna, to), msg, msg);
 });
 
 t.test("[spec 2.3] an error does not reveal a hidden email", async (t) => {
-  const shy = await personOf(server, "shy");
-  setUserSettings(server, shy.userId, { email_address_visibility: 4 });
+  const shy = await server.user("shy");
+  server.setUser(shy.userId, { email_address_visibility: 4 });
   await owner.delete(`/users/${shy.userId}`);
   const { body } = await send(anna, [shy.userId]);
   t.match(body, { result: "error", code: "BAD_REQUEST" });
@@ -137,7 +125,7 @@ t.test("[spec 2.3] an error does not reveal a hidden email", async (t) => {
 });
 
 t.test("[S3] direct_recipients_max limits the participants of a conversation", async (t) => {
-  const people = await addUsers(server, "many", limits.direct_recipients_max);
+  const people = await server.users("many", limits.direct_recipients_max);
   t.equal((await send(anna, people.slice(1))).status, 200, "exactly the limit, sender included");
   t.match(await send(anna, people), { status: 400, body: { msg: "Too many recipients" } });
   t.match(await send(anna, [...people, 2]), { status: 400, body: { code: "BAD_REQUEST" } });
@@ -145,49 +133,43 @@ t.test("[S3] direct_recipients_max limits the participants of a conversation", a
 
 t.test("[behaviour 5.1] direct_message_permission_group: one member or bot permits it", async (t) => {
   const strict = await startTestServer(t);
-  const [first, second] = [await personOf(strict, "first"), await personOf(strict, "second")];
-  const bot = await botOf(strict, "bot", first);
-  setRealmSettings(strict, { direct_message_permission_group: systemGroup(strict, "role:administrators") });
-  t.strictSame(
-    outcome(await send(first, [second.userId])),
-    refusal("This conversation does not include any users who can authorize it."),
-  );
+  const [first, second] = [await strict.user("first"), await strict.user("second")];
+  const bot = await strict.bot("bot", first);
+  strict.setRealm({ direct_message_permission_group: strict.group("role:administrators") });
+  await expects(t, send(first, [second.userId]), "This conversation does not include any users who can authorize it.");
   t.equal((await send(first, [second.userId, strict.owner.userId])).status, 200);
   t.equal((await send(first, [first.userId])).status, 200, "to oneself");
   t.equal((await send(first, [bot.userId])).status, 200, "to a bot");
   t.equal((await send(bot, [second.userId])).status, 200, "by a bot");
-  setRealmSettings(strict, { direct_message_permission_group: systemGroup(strict, "role:nobody") });
-  t.strictSame(
-    outcome(await send(strict.owner, [second.userId])),
-    refusal("Direct messages are disabled in this organization."),
-  );
+  strict.setRealm({ direct_message_permission_group: strict.group("role:nobody") });
+  await expects(t, send(strict.owner, [second.userId]), "Direct messages are disabled in this organization.");
 });
 
 t.test("[behaviour 5.1] direct_message_initiator_group is needed to start a conversation, not to answer", async (t) => {
   const strict = await startTestServer(t);
-  const [first, second] = [await personOf(strict, "first"), await personOf(strict, "second")];
-  const bot = await botOf(strict, "bot", first);
-  setRealmSettings(strict, { direct_message_initiator_group: systemGroup(strict, "role:administrators") });
+  const [first, second] = [await strict.user("first"), await strict.user("second")];
+  const bot = await strict.bot("bot", first);
+  strict.setRealm({ direct_message_initiator_group: strict.group("role:administrators") });
   const refused = refusal("You do not have permission to initiate direct message conversations.");
-  t.strictSame(outcome(await send(first, [strict.owner.userId])), refused);
+  await expects(t, send(first, [strict.owner.userId]), refused);
   t.equal((await send(strict.owner, [first.userId])).status, 200);
   t.equal((await send(first, [strict.owner.userId])).status, 200, "an answer");
-  t.strictSame(outcome(await send(first, [strict.owner.userId, second.userId])), refused, "another conversation");
+  await expects(t, send(first, [strict.owner.userId, second.userId]), refused, "another conversation");
   t.equal((await send(first, [first.userId])).status, 200, "to oneself");
   t.equal((await send(first, [bot.userId])).status, 200, "to a bot");
 });
 
 t.test("[S1] an email that only looks like a dummy email finds no user", async (t) => {
   const outsider = `user${bert.userId}@elsewhere.example`;
-  t.strictSame(outcome(await send(anna, [outsider])), refusal(`Invalid email '${outsider}'`));
+  await expects(t, send(anna, [outsider]), `Invalid email '${outsider}'`);
   const narrow = [{ operator: "dm", operand: outsider }];
   const fetched = await anna.get("/messages", { anchor: "newest", num_before: 1, num_after: 0, narrow });
   t.match(fetched, { status: 400, body: { code: "BAD_NARROW" } });
 });
 
 t.test("[spec 2.3] the dummy email of a user with a hidden email reaches them", async (t) => {
-  const shy = await personOf(server, "hidden");
-  setUserSettings(server, shy.userId, { email_address_visibility: 4 });
+  const shy = await server.user("hidden");
+  server.setUser(shy.userId, { email_address_visibility: 4 });
   const sent = await send(anna, [shy.userId]);
   const [, recipient] = (await read(anna, sent.body.id)).display_recipient;
   t.not(recipient.email, address(shy));
@@ -197,14 +179,11 @@ t.test("[spec 2.3] the dummy email of a user with a hidden email reaches them", 
 
 t.test("[behaviour 5.1] a restricted guest cannot write to users whom they may not see", async (t) => {
   const strict = await startTestServer(t);
-  const guest = await personOf(strict, "guest", roles.guest);
-  const other = await personOf(strict, "other");
+  const guest = await strict.user("guest", roles.guest);
+  const other = await strict.user("other");
   t.equal((await send(guest, [strict.owner.userId])).status, 200);
-  setRealmSettings(strict, { can_access_all_users_group: systemGroup(strict, "role:members") });
-  t.strictSame(
-    outcome(await send(guest, [other.userId])),
-    refusal("You do not have permission to access some of the recipients."),
-  );
+  strict.setRealm({ can_access_all_users_group: strict.group("role:members") });
+  await expects(t, send(guest, [other.userId]), "You do not have permission to access some of the recipients.");
   t.equal((await send(guest, [strict.owner.userId])).status, 200, "the guest can see a user they have talked with");
   t.equal((await send(guest, [guest.userId])).status, 200);
   t.equal((await send(strict.owner, [guest.userId])).status, 200);

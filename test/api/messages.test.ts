@@ -4,21 +4,12 @@
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import type { Params } from "../support/client.ts";
-import {
-  createChannel,
-  Follower,
-  outcome,
-  personOf,
-  refusal,
-  setRealmSettings,
-  success,
-} from "../support/conversation.ts";
+import { expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
 const { owner } = server;
-const member = await personOf(server, "member");
+const member = await server.user("member");
 const generalId = 1;
 
 function send(params: Params, by = owner) {
@@ -78,12 +69,14 @@ t.test("a channel is named by name or id, raw or as JSON, alone or in a list", a
 });
 
 t.test("[behaviour 1.2] an unknown channel is STREAM_DOES_NOT_EXIST with its name or id", async (t) => {
-  t.strictSame(
-    outcome(await send({ to: "nowhere" })),
+  await expects(
+    t,
+    send({ to: "nowhere" }),
     refusal("Channel 'nowhere' does not exist", "STREAM_DOES_NOT_EXIST", 400, { stream: "nowhere" }),
   );
-  t.strictSame(
-    outcome(await send({ to: 999 })),
+  await expects(
+    t,
+    send({ to: 999 }),
     refusal("Channel with ID '999' does not exist", "STREAM_DOES_NOT_EXIST", 400, { stream_id: 999 }),
   );
 });
@@ -98,18 +91,19 @@ t.test("[behaviour 5.1] recipients that cannot be a channel are rejected", async
     ["x".repeat(61), "Channel name too long (limit: 60 characters)."],
     ["a\u0000b", "Invalid character in channel name, at position 2."],
   ];
-  for (const [to, msg] of wrong) t.strictSame(outcome(await send({ to })), refusal(msg), JSON.stringify(to));
+  for (const [to, msg] of wrong) await expects(t, send({ to }), msg, JSON.stringify(to));
 });
 
 t.test("type, to and content are required; type is one of four", async (t) => {
   for (const name of ["type", "to", "content"]) {
-    t.strictSame(
-      outcome(await send({ [name]: undefined })),
+    await expects(
+      t,
+      send({ [name]: undefined }),
       refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name }),
     );
   }
-  t.strictSame(outcome(await send({ type: "letter" })), refusal("Invalid type"));
-  t.strictSame(outcome(await send({ read_by_sender: "yes" })), refusal("read_by_sender is not valid JSON"));
+  await expects(t, send({ type: "letter" }), "Invalid type");
+  await expects(t, send({ read_by_sender: "yes" }), "read_by_sender is not valid JSON");
   t.equal((await send({ read_by_sender: true })).status, 200);
   t.strictSame((await send({ sent: "now" })).body.ignored_parameters_unsupported, ["sent"]);
 });
@@ -117,8 +111,9 @@ t.test("type, to and content are required; type is one of four", async (t) => {
 t.test("[behaviour 1.3] subject is an alias of topic; both at once are rejected", async (t) => {
   const sent = await send({ topic: undefined, subject: "older" });
   t.equal((await read(sent.body.id)).subject, "older");
-  t.strictSame(
-    outcome(await send({ subject: "older" })),
+  await expects(
+    t,
+    send({ subject: "older" }),
     refusal("Can't decide between 'topic' and 'subject' arguments", "REQUEST_CONFUSING_VAR", 400, {
       var_name1: "topic",
       var_name2: "subject",
@@ -133,9 +128,9 @@ t.test("[behaviour 5.1] trailing whitespace of a message is removed, leading whi
 
 t.test("[behaviour 5.1] an empty message and one with a NUL are rejected", async (t) => {
   for (const content of ["", "  ", "\n\t\u00a0\u2003"]) {
-    t.strictSame(outcome(await send({ content })), refusal("Message must not be empty"));
+    await expects(t, send({ content }), "Message must not be empty");
   }
-  t.strictSame(outcome(await send({ content: "a\u0000b" })), refusal("Message must not contain null bytes"));
+  await expects(t, send({ content: "a\u0000b" }), "Message must not contain null bytes");
 });
 
 t.test("[D8, behaviour 1.8] a message has at most 10,000 code points; a longer one is cut with a note", async (t) => {
@@ -176,7 +171,7 @@ t.test("[behaviour 1.8] a topic must be printable", async (t) => {
     ["\ufdd0", 1],
     ["abc\u{10ffff}", 4],
   ] as const) {
-    t.strictSame(outcome(await send({ topic })), refusal(`Invalid character in topic, at position ${position}!`));
+    await expects(t, send({ topic }), `Invalid character in topic, at position ${position}!`);
   }
 });
 
@@ -196,7 +191,7 @@ t.test("[spec 2.9, 4.10] the empty topic can be written in several ways and is r
 
 t.test("[spec 2.9] the display name of the empty topic is a setting of the organization", async (t) => {
   const other = await startTestServer(t);
-  setRealmSettings(other, { empty_topic_display_name: "chatter" });
+  other.setRealm({ empty_topic_display_name: "chatter" });
   const sent = await send({ topic: "chatter" }, other.owner);
   t.equal((await read(sent.body.id, {}, other.owner)).subject, "chatter");
   t.equal((await read(sent.body.id, { allow_empty_topic_name: true }, other.owner)).subject, "");
@@ -223,8 +218,8 @@ t.test("[spec 2.4] topics_policy: each of four values; inherit uses the organiza
     ["empty_topic_only", "disable_empty_topic", null, onlyEmpty],
   ];
   for (const [policy, realmPolicy, withoutTopic, withTopic] of rules) {
-    setRealmSettings(other, { topics_policy: realmPolicy });
-    const to = await createChannel(by, `${policy} ${realmPolicy}`, [by], { topics_policy: policy });
+    other.setRealm({ topics_policy: realmPolicy });
+    const to = await by.createChannel(`${policy} ${realmPolicy}`, [by], { topics_policy: policy });
     for (const [topic, expected] of [
       [undefined, withoutTopic],
       ["general chat", withoutTopic],
@@ -250,18 +245,15 @@ t.test("[spec 4.10] apply_markdown=false returns the raw text in content; raw_co
     raw_content: "*one* & <two>",
     message: { content: "<p><em>one</em> &amp; &lt;two&gt;</p>", content_type: "text/html" },
   });
-  t.strictSame(
-    outcome(await owner.get(`/messages/${id}`, { apply_markdown: "no" })),
-    refusal("apply_markdown is not valid JSON"),
-  );
+  await expects(t, owner.get(`/messages/${id}`, { apply_markdown: "no" }), "apply_markdown is not valid JSON");
 });
 
 t.test("[spec 7] one that is missing or hidden from the caller is rejected with Invalid message(s)", async (t) => {
-  await createChannel(owner, "sealed", [owner], { invite_only: true });
+  await owner.createChannel("sealed", [owner], { invite_only: true });
   const hidden = await owner.say("sealed", "t", "secret");
   const direct = (await owner.post("/messages", { type: "direct", to: [owner.userId], content: "mine" })).body.id;
   for (const id of [hidden, direct, 999_999, 0]) {
-    t.strictSame(outcome(await member.get(`/messages/${id}`)), refusal("Invalid message(s)"), String(id));
+    await expects(t, member.get(`/messages/${id}`), "Invalid message(s)", String(id));
   }
   for (const id of ["abc", "1.5", "-1"]) t.equal((await member.get(`/messages/${id}`)).status, 404, id);
   t.match(await owner.anonymous().get(`/messages/${hidden}`), { status: 401, body: { code: "UNAUTHORIZED" } });
@@ -271,7 +263,7 @@ t.test("[behaviour 5.2] own messages from a reading client are read, others' unr
   const { id } = (await send({ content: `@**member 0** and @**all**`, read_by_sender: true })).body;
   t.strictSame((await read(id)).flags, ["read", "stream_wildcard_mentioned", "wildcard_mentioned"]);
   t.strictSame((await read(id, {}, member)).flags, ["mentioned", "stream_wildcard_mentioned", "wildcard_mentioned"]);
-  const latecomer = await personOf(server, "latecomer");
+  const latecomer = await server.user("latecomer");
   t.strictSame((await read((await send({})).body.id, {}, latecomer)).flags, []);
   const before = (await read(id, {}, latecomer)).flags;
   t.strictSame(before.slice(0, 2), ["read", "historical"]);
@@ -312,9 +304,9 @@ t.test("[S3] a local_id has a limit in code points", async (t) => {
 });
 
 t.test("local_id is in the event of the named queue and in no other", async (t) => {
-  const sender = await Follower.of(owner);
-  const second = await Follower.of(owner);
-  const reader = await Follower.of(member);
+  const sender = await owner.follow();
+  const second = await owner.follow();
+  const reader = await member.follow();
   const { id } = (await send({ queue_id: sender.state.queue_id, local_id: "17.01" })).body;
   for (const follower of [sender, second, reader]) {
     await follower.settled();
@@ -336,7 +328,7 @@ t.test("[M4] ids follow the order of decisions, however requests arrive", async 
 });
 
 t.test("[behaviour 2.3] first_message_id of a channel is its oldest one, even of concurrent ones", async (t) => {
-  const channelId = await createChannel(owner, "rush", [owner]);
+  const channelId = await owner.createChannel("rush", [owner]);
   const ids = await Promise.all(Array.from({ length: 30 }, () => owner.say("rush", "t", "x")));
   const { body } = await owner.get("/streams");
   const rush = body.streams.find((stream: { stream_id: number }) => stream.stream_id === channelId);

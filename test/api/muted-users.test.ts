@@ -2,27 +2,15 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client } from "../support/client.ts";
-import {
-  botOf,
-  Follower,
-  outcome,
-  personOf,
-  refusal,
-  setRealmSettings,
-  success,
-  systemGroup,
-} from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
+import { type Client, expects, refusal, success } from "../support/client.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
-import { writeMany } from "../support/rows.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { newUsers, startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, member, guest } = await startServerWithUsers(t, ["member", "guest"]);
-const bot = await botOf(server, "helper", member);
-const former = await personOf(server, "former");
+const bot = await server.bot("helper", member);
+const former = await server.user("former");
 await owner.delete(`/users/${former.userId}`);
 
 const wanted = { event_types: ["muted_users", "message"] };
@@ -39,17 +27,17 @@ async function mutedBy(client: Client): Promise<unknown> {
 
 t.test("only the caller receives the event of muting and unmuting", async (t) => {
   const { server: clocked, clock } = await startClockedServer(t);
-  const [person, other] = [await personOf(clocked, "person"), await personOf(clocked, "other")];
-  const [own, others] = [await Follower.of(person, wanted), await Follower.of(other, wanted)];
+  const [person, other] = [await clocked.user("person"), await clocked.user("other")];
+  const [own, others] = [await person.follow(wanted), await other.follow(wanted)];
   const now = () => Math.floor(clock.now() / 1000);
   t.strictSame(await mutedBy(person), []);
-  t.strictSame(outcome(await person.post(pathOf(other.userId))), success());
+  await expects(t, person.post(pathOf(other.userId)), success());
   const first = { id: other.userId, timestamp: now() };
   clock.advance(7000);
-  t.strictSame(outcome(await person.post(pathOf(clocked.owner.userId))), success());
+  await expects(t, person.post(pathOf(clocked.owner.userId)), success());
   const second = { id: clocked.owner.userId, timestamp: now() };
   t.strictSame(await mutedBy(person), [second, first], "in order of ids");
-  t.strictSame(outcome(await person.delete(pathOf(other.userId))), success());
+  await expects(t, person.delete(pathOf(other.userId)), success());
   t.strictSame(await mutedBy(person), [second]);
   t.strictSame(await mutedBy(other), []);
   await own.settled();
@@ -62,15 +50,15 @@ t.test("only the caller receives the event of muting and unmuting", async (t) =>
 t.test("each invalid request is rejected with its error message, and nothing changes", async (t) => {
   const person = await newUser();
   await person.post(pathOf(member.userId));
-  const changes = await watchChanges(person);
+  const changes = await person.watchChanges();
   const self = refusal("Cannot mute self");
-  t.strictSame(outcome(await person.post(pathOf(person.userId))), self);
-  t.strictSame(outcome(await person.delete(pathOf(person.userId))), notMuted);
-  t.strictSame(outcome(await person.post(pathOf(member.userId))), refusal("User already muted"));
-  t.strictSame(outcome(await person.delete(pathOf(owner.userId))), notMuted);
+  await expects(t, person.post(pathOf(person.userId)), self);
+  await expects(t, person.delete(pathOf(person.userId)), notMuted);
+  await expects(t, person.post(pathOf(member.userId)), "User already muted");
+  await expects(t, person.delete(pathOf(owner.userId)), notMuted);
   for (const id of [0, 999_999, 999_999_999_999]) {
-    t.strictSame(outcome(await person.post(pathOf(id))), missing);
-    t.strictSame(outcome(await person.delete(pathOf(id))), missing);
+    await expects(t, person.post(pathOf(id)), missing);
+    await expects(t, person.delete(pathOf(id)), missing);
   }
   for (const id of ["me", "-1", "1.5", ""]) {
     t.equal((await person.post(pathOf(id))).status, 404, id);
@@ -82,16 +70,16 @@ t.test("each invalid request is rejected with its error message, and nothing cha
 t.test("bots and deactivated users can be muted and unmuted", async (t) => {
   const person = await newUser();
   for (const id of [bot.userId, former.userId, 1]) {
-    t.strictSame(outcome(await person.post(pathOf(id))), success(), `${id}`);
-    t.strictSame(outcome(await person.delete(pathOf(id))), success(), `${id}`);
+    await expects(t, person.post(pathOf(id)), success(), `${id}`);
+    await expects(t, person.delete(pathOf(id)), success(), `${id}`);
   }
 });
 
 t.test("users of every role can mute users of every role", async (t) => {
   const everybody: readonly Client[] = [
     owner,
-    await personOf(server, "administrator", roles.administrator),
-    await personOf(server, "moderator", roles.moderator),
+    await server.user("administrator", roles.administrator),
+    await server.user("moderator", roles.moderator),
     member,
     guest,
     bot,
@@ -99,42 +87,41 @@ t.test("users of every role can mute users of every role", async (t) => {
   for (const client of everybody) {
     for (const other of everybody) {
       if (other === client) continue;
-      t.strictSame(outcome(await client.post(pathOf(other.userId))), success(), `${client.userId}: ${other.userId}`);
-      t.strictSame(outcome(await client.delete(pathOf(other.userId))), success());
+      await expects(t, client.post(pathOf(other.userId)), success(), `${client.userId}: ${other.userId}`);
+      await expects(t, client.delete(pathOf(other.userId)), success());
     }
   }
 });
 
 t.test("[S1] a user whom a guest may not see is reported as missing", async (t) => {
   const person = await newUser();
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
-  t.strictSame(outcome(await guest.post(pathOf(person.userId))), missing);
-  t.strictSame(outcome(await guest.delete(pathOf(person.userId))), missing);
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
-  t.strictSame(outcome(await guest.post(pathOf(person.userId))), success());
+  server.setRealm({ can_access_all_users_group: server.group("role:members") });
+  await expects(t, guest.post(pathOf(person.userId)), missing);
+  await expects(t, guest.delete(pathOf(person.userId)), missing);
+  server.setRealm({ can_access_all_users_group: server.group("role:everyone") });
+  await expects(t, guest.post(pathOf(person.userId)), success());
 });
 
 t.test("[S3] muted_users_per_user_max: one more is rejected until one is unmuted", async (t) => {
   const person = await newUser();
   const countMax = limits.muted_users_per_user_max;
   const others = Array.from({ length: countMax - 1 }, (_, index) => 1_000_000 + index);
-  writeMany(
-    server,
+  server.writeMany(
     "mutedUsers",
     others.map((id) => [[person.userId, id], { mutedAt: 0 }] as const),
   );
-  t.strictSame(outcome(await person.post(pathOf(member.userId))), success());
-  t.strictSame(outcome(await person.post(pathOf(owner.userId))), refusal("Too many muted users"));
-  t.strictSame(outcome(await person.delete(pathOf(member.userId))), success());
-  t.strictSame(outcome(await person.post(pathOf(owner.userId))), success());
+  await expects(t, person.post(pathOf(member.userId)), success());
+  await expects(t, person.post(pathOf(owner.userId)), "Too many muted users");
+  await expects(t, person.delete(pathOf(member.userId)), success());
+  await expects(t, person.post(pathOf(owner.userId)), success());
 });
 
 t.test("[M1] muted users stay muted after a restart", async (t) => {
   const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
-  const person = await personOf(before, "person");
+  const person = await before.user("person");
   await person.post(pathOf(2));
   const known = await mutedBy(person);
   const after = await restart(t, before);
   t.strictSame(await mutedBy(after.as(person)), known);
-  t.strictSame(outcome(await after.as(person).post(pathOf(2))), refusal("User already muted"));
+  await expects(t, after.as(person).post(pathOf(2)), "User already muted");
 });

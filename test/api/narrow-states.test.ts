@@ -4,14 +4,13 @@
  * narrows.test.ts.
  */
 import t, { type Test as TapTest } from "tap";
-import type { Client } from "../support/client.ts";
-import { createChannel, outcome, refusal } from "../support/conversation.ts";
+import { type Client, expects, refusal } from "../support/client.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
 
 const { owner, anna, bert, guest } = await startServerWithUsers(t, ["anna", "bert", "guest"]);
-const redId = await createChannel(owner, "red", [owner, anna]);
-const blueId = await createChannel(owner, "blue", [owner, anna, guest]);
-await createChannel(owner, "hidden", [owner, anna], { invite_only: true });
+const redId = await owner.createChannel("red", [owner, anna]);
+const blueId = await owner.createChannel("blue", [owner, anna, guest]);
+await owner.createChannel("hidden", [owner, anna], { invite_only: true });
 await anna.post("/users/me/alert_words", { alert_words: ["alarm"] });
 
 const labels = new Map<number, string>();
@@ -173,6 +172,6 @@ t.test("[behaviour 5.3] invalid operands are rejected with BAD_NARROW", async (t
   ];
   for (const [narrow, desc] of refused) {
     const expected = refusal(`Invalid narrow operator: ${desc}`, "BAD_NARROW", 400, { desc });
-    t.strictSame(outcome(await fetch(anna, narrow)), expected, desc);
+    await expects(t, fetch(anna, narrow), expected, desc);
   }
 });

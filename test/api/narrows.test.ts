@@ -4,15 +4,14 @@
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import type { Client } from "../support/client.ts";
-import { addUsers, createChannel, outcome, personOf, refusal } from "../support/conversation.ts";
+import { type Client, expects, refusal } from "../support/client.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
 import { Socket } from "../support/socket.ts";
 
 const { server, owner, anna, bert } = await startServerWithUsers(t, ["anna", "bert"]);
-const alphaId = await createChannel(owner, "alpha", [owner, anna]);
-await createChannel(owner, "beta", [owner, anna], { invite_only: true });
-await createChannel(owner, "777", [owner]);
+const alphaId = await owner.createChannel("alpha", [owner, anna]);
+await owner.createChannel("beta", [owner, anna], { invite_only: true });
+await owner.createChannel("777", [owner]);
 
 const labels = new Map<number, string>();
 
@@ -182,8 +181,9 @@ t.test("[behaviour 5.3] an invalid term is rejected with BAD_NARROW and its desc
     ],
   ];
   for (const [narrow, desc] of refused) {
-    t.strictSame(
-      outcome(await fetch(anna, narrow)),
+    await expects(
+      t,
+      fetch(anna, narrow),
       refusal(`Invalid narrow operator: ${desc}`, "BAD_NARROW", 400, { desc }),
       desc,
     );
@@ -217,8 +217,9 @@ t.test("[D24] a private channel that the reader may not see counts as unknown, b
   const beta = body.streams.find(({ name }: { name: string }) => name === "beta").stream_id;
   for (const operand of ["beta", beta]) {
     const desc = `unknown channel ${operand}`;
-    t.strictSame(
-      outcome(await fetch(bert, [{ operator: "channel", operand }])),
+    await expects(
+      t,
+      fetch(bert, [{ operator: "channel", operand }]),
       refusal(`Invalid narrow operator: ${desc}`, "BAD_NARROW", 400, { desc }),
     );
   }
@@ -250,8 +251,8 @@ function isGeneral(label: string): boolean {
 }
 
 t.test("[S1] protected history: messages from before or between subscriptions are not found", async (t) => {
-  const carla = await personOf(server, "carla");
-  await createChannel(owner, "vault", [owner], { invite_only: true });
+  const carla = await server.user("carla");
+  await owner.createChannel("vault", [owner], { invite_only: true });
   const ids = new Map<string, number>();
   const post = async (label: string) => ids.set(label, await say(label, owner, "vault", "t"));
   const join = () =>
@@ -287,8 +288,8 @@ t.test("[S1] protected history: messages from before or between subscriptions ar
 });
 
 t.test("[spec 2.4] shared history: a new subscriber of a private channel reads earlier messages", async (t) => {
-  const dora = await personOf(server, "dora");
-  await createChannel(owner, "shared", [owner], { invite_only: true, history_public_to_subscribers: true });
+  const dora = await server.user("dora");
+  await owner.createChannel("shared", [owner], { invite_only: true, history_public_to_subscribers: true });
   const id = await say("early", owner, "shared", "t");
   await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "shared" }], principals: [dora.userId] });
   await say("late", owner, "shared", "t");
@@ -304,7 +305,7 @@ function starFound(by: Client, narrow: readonly Term[]) {
 }
 
 t.test("[behaviour 5.3] a direct conversation is found by the emails of its participants, however many", async (t) => {
-  const ids = await addUsers(server, "participant", limits.direct_recipients_max - 1);
+  const ids = await server.users("participant", limits.direct_recipients_max - 1);
   const { body: sent } = await anna.post("/messages", { type: "direct", to: ids, content: "everybody" });
   const addresses = ids.map((_, index) => `participant${index}@example.com`).join(",");
   for (const term of [{ operator: "dm", operand: addresses }, ["pm-with", addresses] as const]) {
@@ -329,8 +330,9 @@ t.test("[S3] search_operand_code_points_max limits the text of a search", async 
   const max = limits.search_operand_code_points_max;
   const desc = `search operand is too long (limit: ${max} characters)`;
   t.match(await starFound(anna, [["search", "😀".repeat(max)]]), { status: 200 });
-  t.strictSame(
-    outcome(await starFound(anna, [["search", "😀".repeat(max + 1)]])),
+  await expects(
+    t,
+    starFound(anna, [["search", "😀".repeat(max + 1)]]),
     refusal(`Invalid narrow operator: ${desc}`, "BAD_NARROW", 400, { desc }),
   );
 });

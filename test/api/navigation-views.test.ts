@@ -3,16 +3,13 @@ import t from "tap";
 import { navigationViewKey } from "../../domain/navigation-views.ts";
 import { limits } from "../../schemas/limits.ts";
 import { builtInFragments } from "../../schemas/navigation-views.ts";
-import type { Client, Params } from "../support/client.ts";
-import { type Event, Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
+import { type Client, type Event, expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { restart } from "../support/restart.ts";
-import { writeMany } from "../support/rows.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { newUsers, oneOfEachKind } from "../support/server-with-users.ts";
 
 const server = await startTestServer(t);
-const member = await personOf(server, "member");
+const member = await server.user("member");
 
 const alerted = { fragment: "narrow/is/alerted", is_pinned: true, name: "Alert words" };
 const wanted = { event_types: ["navigation_view", "message"] };
@@ -32,13 +29,13 @@ function pathOf(fragment: string): string {
 
 t.test("a new view is in the list, in the state and in an event to its owner alone", async (t) => {
   const person = await newUser();
-  const [own, other] = [await Follower.of(person, wanted), await Follower.of(member, wanted)];
-  t.strictSame(outcome(await person.get("/navigation_views")), success({ navigation_views: [] }));
+  const [own, other] = [await person.follow(wanted), await member.follow(wanted)];
+  await expects(t, person.get("/navigation_views"), success({ navigation_views: [] }));
   const padded = { fragment: " narrow/is/alerted ", is_pinned: true, name: " Alert words " };
-  t.strictSame(outcome(await person.post("/navigation_views", padded)), success());
-  t.strictSame(outcome(await person.post("/navigation_views", { fragment: "inbox", is_pinned: false })), success());
+  await expects(t, person.post("/navigation_views", padded), success());
+  await expects(t, person.post("/navigation_views", { fragment: "inbox", is_pinned: false }), success());
   const inbox = { fragment: "inbox", is_pinned: false, name: null };
-  t.strictSame(outcome(await person.get("/navigation_views")), success({ navigation_views: [inbox, alerted] }));
+  await expects(t, person.get("/navigation_views"), success({ navigation_views: [inbox, alerted] }));
   const state = await person.register({ fetch_event_types: ["navigation_views"] });
   t.strictSame(state["navigation_views"], [inbox, alerted]);
   t.strictSame(await viewsOf(member), [], "other users do not see them");
@@ -53,7 +50,7 @@ t.test("[behaviour 2.17] each invalid view is rejected with its error message, a
   const person = await newUser();
   await person.post("/navigation_views", alerted);
   await person.post("/navigation_views", { fragment: "recent", is_pinned: true });
-  const changes = await watchChanges(person);
+  const changes = await person.watchChanges();
   const fresh = { fragment: "narrow/is/dm", is_pinned: true, name: "Direct" };
   const bytesMax = limits.navigation_view_fragment_bytes_max;
   const nameMax = limits.navigation_view_name_code_points_max;
@@ -75,15 +72,11 @@ t.test("[behaviour 2.17] each invalid view is rejected with its error message, a
     ...[...builtInFragments].map((fragment) => [{ ...fresh, fragment }, noName] as const),
   ];
   for (const [params, expected] of cases) {
-    t.strictSame(
-      outcome(await person.post("/navigation_views", params)),
-      expected,
-      JSON.stringify(params).slice(0, 90),
-    );
+    await expects(t, person.post("/navigation_views", params), expected, JSON.stringify(params).slice(0, 90));
   }
   for (const name of ["fragment", "is_pinned"]) {
     const expected = refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
-    t.strictSame(outcome(await person.post("/navigation_views", { ...fresh, [name]: undefined })), expected);
+    await expects(t, person.post("/navigation_views", { ...fresh, [name]: undefined }), expected);
   }
   t.strictSame(await changes(), []);
 });
@@ -96,10 +89,10 @@ t.test("[S3] fragment and name are accepted at their limits; the longest fragmen
   ];
   for (const [index, fragment] of fragments.entries()) {
     const name = `${index}${"🙂".repeat(limits.navigation_view_name_code_points_max - 1)}`;
-    t.strictSame(outcome(await person.post("/navigation_views", { fragment, is_pinned: true, name })), success());
-    t.strictSame(outcome(await person.patch(pathOf(fragment), { is_pinned: false })), success());
+    await expects(t, person.post("/navigation_views", { fragment, is_pinned: true, name }), success());
+    await expects(t, person.patch(pathOf(fragment), { is_pinned: false }), success());
     t.strictSame(await viewsOf(person), [{ fragment, is_pinned: false, name }]);
-    t.strictSame(outcome(await person.delete(pathOf(fragment))), success());
+    await expects(t, person.delete(pathOf(fragment)), success());
   }
 });
 
@@ -111,19 +104,19 @@ t.test("[S3] navigation_views_per_user_max: one more is rejected, by POST and by
     const row = { userId: person.userId, fragment, isPinned: true, name: `view ${index}` };
     return [navigationViewKey(person.userId, fragment), row] as const;
   });
-  writeMany(server, "navigationViews", rows);
-  t.strictSame(outcome(await person.post("/navigation_views", alerted)), success());
+  server.writeMany("navigationViews", rows);
+  await expects(t, person.post("/navigation_views", alerted), success());
   t.equal((await viewsOf(person)).length, countMax);
   const tooMany = refusal("Too many navigation views");
-  t.strictSame(outcome(await person.post("/navigation_views", { fragment: "x", is_pinned: true, name: "x" })), tooMany);
-  t.strictSame(outcome(await person.patch("/navigation_views/inbox", { is_pinned: true })), tooMany);
-  t.strictSame(outcome(await person.patch(pathOf(alerted.fragment), { is_pinned: false })), success());
+  await expects(t, person.post("/navigation_views", { fragment: "x", is_pinned: true, name: "x" }), tooMany);
+  await expects(t, person.patch("/navigation_views/inbox", { is_pinned: true }), tooMany);
+  await expects(t, person.patch(pathOf(alerted.fragment), { is_pinned: false }), success());
 });
 
 t.test("[spec 4.17] PATCH changes only the parameters sent, and so does the event, even none", async (t) => {
   const person = await newUser();
   await person.post("/navigation_views", alerted);
-  const follower = await Follower.of(person, wanted);
+  const follower = await person.follow(wanted);
   const path = pathOf(alerted.fragment);
   const steps: readonly (readonly [Params, object, object])[] = [
     [{ is_pinned: false }, { is_pinned: false }, { ...alerted, is_pinned: false }],
@@ -137,7 +130,7 @@ t.test("[spec 4.17] PATCH changes only the parameters sent, and so does the even
     [{ is_pinned: true }, { is_pinned: true }, { ...alerted, name: "Both" }],
   ];
   for (const [params, data, expected] of steps) {
-    t.strictSame(outcome(await person.patch(path, params)), success(), JSON.stringify(params));
+    await expects(t, person.patch(path, params), success(), JSON.stringify(params));
     t.strictSame(await viewsOf(person), [expected]);
     await follower.settled();
     const received = { type: "navigation_view", op: "update", fragment: alerted.fragment, data };
@@ -151,7 +144,7 @@ t.test("[spec 7] each invalid PATCH and DELETE is rejected with its error messag
   await person.post("/navigation_views", alerted);
   await person.post("/navigation_views", { fragment: "narrow/is/dm", is_pinned: true, name: "Direct" });
   const path = pathOf(alerted.fragment);
-  const changes = await watchChanges(person);
+  const changes = await person.watchChanges();
   const nameMax = limits.navigation_view_name_code_points_max;
   const cases: readonly (readonly [string, Params, object])[] = [
     ["/navigation_views/narrow/is", { is_pinned: true }, missing],
@@ -166,29 +159,29 @@ t.test("[spec 7] each invalid PATCH and DELETE is rejected with its error messag
     ...[...builtInFragments].map((fragment) => [pathOf(fragment), { name: "x", is_pinned: true }, noName] as const),
   ];
   for (const [where, params, expected] of cases) {
-    t.strictSame(outcome(await person.patch(where, params)), expected, `${where} ${JSON.stringify(params)}`);
+    await expects(t, person.patch(where, params), expected, `${where} ${JSON.stringify(params)}`);
   }
   for (const where of ["/navigation_views/narrow/is", "/navigation_views/inbox", `${path}/`]) {
-    t.strictSame(outcome(await person.delete(where)), missing, where);
+    await expects(t, person.delete(where), missing, where);
   }
-  t.strictSame(outcome(await member.patch(path, { is_pinned: false })), missing, "another user's view does not exist");
-  t.strictSame(outcome(await member.delete(path)), missing);
+  await expects(t, member.patch(path, { is_pinned: false }), missing, "another user's view does not exist");
+  await expects(t, member.delete(path), missing);
   t.equal((await person.patch("/navigation_views/", {})).status, 404);
   t.strictSame(await changes(), []);
 });
 
 t.test("[D13] a built-in view without a row can be pinned or hidden, and its owner receives the new row", async (t) => {
   const person = await newUser();
-  const follower = await Follower.of(person, wanted);
+  const follower = await person.follow(wanted);
   const expected: Event[] = [];
   for (const fragment of [...builtInFragments].sort()) {
-    t.strictSame(outcome(await person.patch(pathOf(fragment), {})), success(), "no parameters: no row is created");
-    t.strictSame(outcome(await person.patch(pathOf(fragment), { is_pinned: false })), success(), fragment);
+    await expects(t, person.patch(pathOf(fragment), {}), success(), "no parameters: no row is created");
+    await expects(t, person.patch(pathOf(fragment), { is_pinned: false }), success(), fragment);
     expected.push({ fragment, is_pinned: false, name: null });
   }
   t.strictSame(await viewsOf(person), expected);
-  t.strictSame(outcome(await person.patch("/navigation_views/inbox", { is_pinned: true })), success());
-  t.strictSame(outcome(await person.delete("/navigation_views/inbox")), success(), "back to the former state");
+  await expects(t, person.patch("/navigation_views/inbox", { is_pinned: true }), success());
+  await expects(t, person.delete("/navigation_views/inbox"), success(), "back to the former state");
   t.equal((await viewsOf(person)).length, builtInFragments.size - 1);
   await follower.settled();
   t.strictSame(follower.ofType("navigation_view"), [
@@ -212,14 +205,14 @@ t.test("[spec 4.17] a fragment may contain slashes and characters that must be e
   for (const fragment of fragments) {
     const made = await person.post("/navigation_views", { fragment, is_pinned: true, name: `view of ${fragment}` });
     t.strictSame(outcome(made), success(), fragment);
-    t.strictSame(outcome(await person.patch(pathOf(fragment), { is_pinned: false })), success(), fragment);
+    await expects(t, person.patch(pathOf(fragment), { is_pinned: false }), success(), fragment);
     const [seen] = (await viewsOf(person)).filter((view) => view.fragment === fragment);
     t.strictSame(seen, { fragment, is_pinned: false, name: `view of ${fragment}` });
   }
   // An escaped slash equals a slash: as one segment and as several.
   const [first = ""] = fragments;
-  t.strictSame(outcome(await person.patch(`/navigation_views/${encodeURIComponent(first)}`, {})), success());
-  for (const fragment of fragments) t.strictSame(outcome(await person.delete(pathOf(fragment))), success(), fragment);
+  await expects(t, person.patch(`/navigation_views/${encodeURIComponent(first)}`, {}), success());
+  for (const fragment of fragments) await expects(t, person.delete(pathOf(fragment)), success(), fragment);
   t.strictSame(await viewsOf(person), []);
   t.equal((await person.patch("/navigation_views/%ff", {})).status, 400);
 });
@@ -227,19 +220,19 @@ t.test("[spec 4.17] a fragment may contain slashes and characters that must be e
 t.test("[spec 4.17] users of every role have their own views", async (t) => {
   for (const client of await oneOfEachKind(server)) {
     const path = pathOf(alerted.fragment);
-    t.strictSame(outcome(await client.post("/navigation_views", alerted)), success(), `made by ${client.userId}`);
-    t.strictSame(outcome(await client.patch(path, { is_pinned: false })), success());
+    await expects(t, client.post("/navigation_views", alerted), success(), `made by ${client.userId}`);
+    await expects(t, client.patch(path, { is_pinned: false }), success());
     t.strictSame(await viewsOf(client), [{ ...alerted, is_pinned: false }]);
-    t.strictSame(outcome(await client.delete(path)), success());
+    await expects(t, client.delete(path), success());
     t.strictSame(await viewsOf(client), []);
   }
 });
 
 t.test("[M1] state before + events = fresh state, and both survive a restart", async (t) => {
   const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
-  const person = await personOf(before, "person");
+  const person = await before.user("person");
   for (const name of ["one", "two"]) await person.post("/navigation_views", { fragment: name, is_pinned: true, name });
-  const follower = await Follower.of(person, { ...wanted, fetch_event_types: ["navigation_views"] });
+  const follower = await person.follow({ ...wanted, fetch_event_types: ["navigation_views"] });
   await person.patch("/navigation_views/one", { is_pinned: false, name: "first" });
   await person.patch("/navigation_views/drafts", { is_pinned: true });
   await person.delete("/navigation_views/two");

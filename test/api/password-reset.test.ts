@@ -7,7 +7,6 @@ import t from "tap";
 import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { Client } from "../support/client.ts";
-import { personOf, realmOf } from "../support/conversation.ts";
 import { attribute, byTag, field, logIn, type Page, problem, submit, visit } from "../support/join.ts";
 import { MailServer, pendingMails, type Received } from "../support/mail.ts";
 import { ManualClock } from "../support/manual-clock.ts";
@@ -18,7 +17,6 @@ import { startTestServer } from "../support/server.ts";
 const clock = new ManualClock(Date.UTC(2026, 4, 1, 12));
 const far = await MailServer.start(t);
 const server = await startTestServer(t, { environment: { SMTP_URL: far.url, REALM_NAME: "Tea & Co" }, clock });
-t.teardown(() => clock.release());
 const { owner } = server;
 const prefix = "/accounts/password/reset/";
 const asking = `${server.url}${prefix}`;
@@ -55,7 +53,7 @@ async function linkFor(client: Client): Promise<string> {
 async function operatorsLink(client: Client, key: string): Promise<string> {
   const keyHash = createHash("sha256").update(key).digest("hex");
   const params = { email: emailOf(client), keyHash };
-  const made = await realmOf(server).dispatcher.ask(command({ actor: "realm" }, "password.reset-link", params, null));
+  const made = await server.realm.dispatcher.ask(command({ actor: "realm" }, "password.reset-link", params, null));
   t.equal(made.kind, "ok");
   return `${asking}${key}`;
 }
@@ -115,8 +113,8 @@ t.test("[D257] the answer does not depend on whether there is an account", async
   const bob = await server.person("Bob");
   const gone = await server.person("Gone");
   t.equal((await owner.delete(`/users/${gone.userId}`)).status, 200);
-  const { email: botAddress } = realmOf(server).view.users.get(1) ?? { email: "" };
-  const turnOf = () => realmOf(server).view.counter("passwordReset");
+  const { email: botAddress } = server.realm.view.users.get(1) ?? { email: "" };
+  const turnOf = () => server.realm.view.counter("passwordReset");
   const before = far.received.length;
   for (const address of ["nobody@example.com", emailOf(gone), botAddress, emailOf(bob)]) {
     const counted = turnOf();
@@ -147,7 +145,7 @@ t.test("[S3] password_resets_per_hour_max, password_resets_per_day_max: further 
     clock.advance(hourMs);
   }
   clock.advance(24 * hourMs);
-  await realmOf(server).dispatcher.idle();
+  await server.realm.dispatcher.idle();
   t.equal((await submit(asking, { email: emailOf(cleo) })).status, 200);
   t.equal((await mailsTo(emailOf(cleo))).length, limits.password_resets_per_day_max + 1);
 });
@@ -207,7 +205,7 @@ t.test("[D257] a link ends when the password or the address changes, and the acc
 
   const gus = await server.person("Gus");
   const moving = await linkFor(gus);
-  const { view, projections } = realmOf(server);
+  const { view, projections } = server.realm;
   const before = view.users.get(gus.userId);
   t.ok(before);
   if (before !== undefined)
@@ -224,9 +222,9 @@ t.test("[S3] password_reset_link_ms: a link is valid for a day, and its rows are
   t.equal((await submit(last, { password: next })).status, 200, "the last moment");
   await mailsTo(emailOf(hal));
   clock.advance(1);
-  await realmOf(server).dispatcher.idle();
+  await server.realm.dispatcher.idle();
   t.ok(isGone(await submit(late, { password: next })));
-  const { environment } = realmOf(server);
+  const { environment } = server.realm;
   const tables = ["passwordResets", "passwordResetRequests", "operatorResets"] as const;
   t.strictSame(
     tables.map((table) => environment.count(table)),
@@ -270,7 +268,7 @@ t.test("[D257] a password has the bounds that it has elsewhere; a rejected one l
 });
 
 t.test("[S3] bad input is answered with a page, and nothing is written", async (t) => {
-  const written = realmOf(server).view.counter("passwordReset");
+  const written = server.realm.view.counter("passwordReset");
   for (const email of [
     "",
     "nobody",
@@ -292,7 +290,7 @@ t.test("[S3] bad input is answered with a page, and nothing is written", async (
   }
   t.ok(isGone(await submit(`${asking}unknown`, { password: next })));
   t.equal((await fetch(asking, { method: "PUT" })).status, 405);
-  t.equal(realmOf(server).view.counter("passwordReset"), written);
+  t.equal(server.realm.view.counter("passwordReset"), written);
 });
 
 t.test("[S1] a page of another site can neither ask for emails nor set a password", async (t) => {
@@ -314,7 +312,7 @@ t.test("[S2] after the email is sent, only the SHA-256 of the link's key is stor
   const key = (await linkFor(mia)).split("/").at(-1) ?? "";
   t.match(key, /^[A-Za-z0-9]{32}$/);
   await mailsTo(emailOf(mia));
-  const { view } = realmOf(server);
+  const { view } = server.realm;
   const hash = createHash("sha256").update(key).digest("hex");
   t.match(view.row("passwordResets", hash), { userId: mia.userId });
   for (const table of ["passwordResets", "passwordResetRequests", "mails", "events", "timers", "snapshots"] as const) {
@@ -333,7 +331,7 @@ t.test("[D28, D257] requests are limited like failed logins, per address, all li
 });
 
 t.test("[M1] a link survives a restart", async (t) => {
-  const nat = await personOf(server, "nat");
+  const nat = await server.user("nat");
   const link = await linkFor(nat);
   clock.release();
   await server.stop();

@@ -4,14 +4,13 @@
  */
 import { type DefaultTreeAdapterTypes, parseFragment } from "parse5";
 import t from "tap";
-import type { Client } from "../support/client.ts";
-import { createChannel, type Event } from "../support/conversation.ts";
+import type { Client, Event } from "../support/client.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
 const { owner } = server;
 const channel = "a (b) ~~c~~";
-const channelId = await createChannel(owner, channel, [owner]);
+const channelId = await owner.createChannel(channel, [owner]);
 
 /** Topic names with characters that are special in Markdown or in URLs. */
 const names = [

@@ -3,8 +3,7 @@
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import type { Params } from "../support/client.ts";
-import { Follower, outcome, refusal, success, write } from "../support/conversation.ts";
+import { expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer } from "../support/server.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
@@ -28,7 +27,7 @@ async function clear() {
 }
 
 t.test("[spec 4.18] administrators add and remove playgrounds; everybody gets them in state and events", async (t) => {
-  const follower = await Follower.of(guest, { event_types: ["realm_playgrounds", "message"] });
+  const follower = await guest.follow({ event_types: ["realm_playgrounds", "message"] });
   t.strictSame(await listed(guest), []);
   const first = (await owner.post("/realm/playgrounds", python)).body.id;
   const rust = { name: " Rust ", pygments_language: "rust", url_template: " https://rust.example/{?code} " };
@@ -39,7 +38,7 @@ t.test("[spec 4.18] administrators add and remove playgrounds; everybody gets th
     { id: second, name: "Rust", pygments_language: "rust", url_template: "https://rust.example/{?code}" },
   ];
   t.strictSame(await listed(guest), both);
-  t.strictSame(outcome(await administrator.delete(`/realm/playgrounds/${first}`)), success());
+  await expects(t, administrator.delete(`/realm/playgrounds/${first}`), success());
   await follower.settled();
   const last = follower.ofType("realm_playgrounds").at(-1);
   t.equal(follower.ofType("realm_playgrounds").length, 3);
@@ -52,8 +51,8 @@ t.test("[spec 4.18] only administrators change playgrounds", async (t) => {
   const { id } = (await owner.post("/realm/playgrounds", python)).body;
   const refused = refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL");
   for (const by of [moderator, guest]) {
-    t.strictSame(outcome(await by.post("/realm/playgrounds", { ...python, name: "Mine" })), refused);
-    t.strictSame(outcome(await by.delete(`/realm/playgrounds/${id}`)), refused);
+    await expects(t, by.post("/realm/playgrounds", { ...python, name: "Mine" }), refused);
+    await expects(t, by.delete(`/realm/playgrounds/${id}`), refused);
   }
   t.strictSame(await listed(), [{ id, ...python }]);
   await clear();
@@ -140,15 +139,15 @@ t.test("[spec 4.18, S3] names and languages are required, not blank, and limited
 t.test("a name is unique per language, and an unknown playground cannot be deleted", async (t) => {
   await owner.post("/realm/playgrounds", python);
   const again = refusal("Realm playground with this Realm, Pygments language and Name already exists.");
-  t.strictSame(outcome(await owner.post("/realm/playgrounds", python)), again);
+  await expects(t, owner.post("/realm/playgrounds", python), again);
   t.equal((await owner.post("/realm/playgrounds", { ...python, name: "Other" })).status, 200);
-  t.strictSame(outcome(await owner.delete("/realm/playgrounds/9999")), refusal("Invalid playground"));
+  await expects(t, owner.delete("/realm/playgrounds/9999"), "Invalid playground");
   await clear();
 });
 
 t.test("[S3] playgrounds_per_realm_max: one more is rejected", async (t) => {
   for (let id = 1; id < limits.playgrounds_per_realm_max; id++) {
-    write(server, "playgrounds", 10_000 + id, {
+    server.write("playgrounds", 10_000 + id, {
       id: 10_000 + id,
       name: `p${id}`,
       language: "x",
@@ -168,7 +167,7 @@ t.test("[M1] playgrounds survive a restart", async (t) => {
 });
 
 t.test("[D277] a stored playground with another scheme than http and https is shown to no client", async (t) => {
-  write(server, "playgrounds", 900, { id: 900, name: "Old", language: "x", urlTemplate: "javascript:alert({code})" });
+  server.write("playgrounds", 900, { id: 900, name: "Old", language: "x", urlTemplate: "javascript:alert({code})" });
   const shown = (await listed(guest)) as { name: string }[];
   t.notOk(shown.some(({ name }) => name === "Old"));
   t.equal((await owner.delete("/realm/playgrounds/900")).status, 200);

@@ -6,19 +6,17 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Params } from "../support/client.ts";
-import { personOf, realmOf, setUserSettings } from "../support/conversation.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { startTestServer } from "../support/server.ts";
 
 const clock = new ManualClock(Date.UTC(2031, 4, 5, 6, 7, 8));
 const server = await startTestServer(t, { clock });
-t.teardown(() => clock.release());
 
 const updateMinMs = limits.presence_update_min_s * 1000;
 
 /** Whether the request started a turn, and how many positions it used. */
 async function costOf(request: () => Promise<unknown>) {
-  const { dispatcher, view } = realmOf(server);
+  const { dispatcher, view } = server.realm;
   await dispatcher.idle();
   clock.jump(1);
   const { position } = view;
@@ -29,7 +27,7 @@ async function costOf(request: () => Promise<unknown>) {
 const nothing = { hadTurn: false, positions: 0 };
 
 t.test("a ping starts a turn only if it changes something, whatever it requests", async (t) => {
-  const anna = await personOf(server, "anna");
+  const anna = await server.user("anna");
   const ping = (params: Params) => costOf(() => anna.post("/users/me/presence", { status: "active", ...params }));
   t.match(await ping({}), { hadTurn: true }, "the first ping of all");
   const asked: Params[] = [
@@ -48,13 +46,13 @@ t.test("a ping starts a turn only if it changes something, whatever it requests"
 });
 
 t.test("pings of an invisible user are not recorded and start no turn", async (t) => {
-  const bert = await personOf(server, "bert");
-  setUserSettings(server, bert.userId, { presence_enabled: false });
+  const bert = await server.user("bert");
+  server.setUser(bert.userId, { presence_enabled: false });
   t.strictSame(await costOf(() => bert.post("/users/me/presence", { status: "active" })), nothing);
 });
 
 t.test("reading presence starts no turn", async (t) => {
-  const carla = await personOf(server, "carla");
+  const carla = await server.user("carla");
   await carla.post("/users/me/presence", { status: "active" });
   for (const path of ["/realm/presence", `/users/${carla.userId}/presence`]) {
     t.strictSame(await costOf(() => carla.get(path)), nothing);

@@ -6,16 +6,7 @@ import t from "tap";
 import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client } from "../support/client.ts";
-import {
-  addUsers,
-  Follower,
-  personOf,
-  realmOf,
-  setRealmSettings,
-  setUserSettings,
-  systemGroup,
-} from "../support/conversation.ts";
+import type { Client, Follower } from "../support/client.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { startTestServer } from "../support/server.ts";
 
@@ -26,7 +17,6 @@ const limited = { CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE: "true" };
 
 const clock = new ManualClock(Date.UTC(2031, 4, 5, 6, 7, 8));
 const server = await startTestServer(t, { clock, environment: limited });
-t.teardown(() => clock.release());
 const { owner } = server;
 
 function report(by: Client, status = "active") {
@@ -42,10 +32,10 @@ async function receivedEvents(follower: Follower) {
 }
 
 t.test("newly online users are sent together after a second; singly in the older form", async (t) => {
-  const [anna, bert] = [await personOf(server, "anna"), await personOf(server, "bert")];
-  const newer = await Follower.of(owner, simplified);
-  const older = await Follower.of(owner);
-  const slim = await Follower.of(owner, { slim_presence: true });
+  const [anna, bert] = [await server.user("anna"), await server.user("bert")];
+  const newer = await owner.follow(simplified);
+  const older = await owner.follow();
+  const slim = await owner.follow({ slim_presence: true });
   const at = Math.floor(clock.now() / 1000);
   await report(anna);
   await report(bert, "idle");
@@ -85,8 +75,8 @@ t.test("newly online users are sent together after a second; singly in the older
 });
 
 t.test("[behaviour 6.2] a user is newly online with a first report, or after 130 s without activity", async (t) => {
-  const carla = await personOf(server, "carla");
-  const follower = await Follower.of(owner, simplified);
+  const carla = await server.user("carla");
+  const follower = await owner.follow(simplified);
   const isNews = async (status: string) => {
     await report(carla, status);
     clock.advance(publishedMs);
@@ -103,10 +93,10 @@ t.test("[behaviour 6.2] a user is newly online with a first report, or after 130
 });
 
 t.test("invisible users are not announced; clients that did not ask receive no presence", async (t) => {
-  const [dora, emil] = [await personOf(server, "dora"), await personOf(server, "emil")];
-  const follower = await Follower.of(owner, simplified);
-  const uninterested = await Follower.of(owner, { event_types: ["message"] });
-  setUserSettings(server, dora.userId, { presence_enabled: false });
+  const [dora, emil] = [await server.user("dora"), await server.user("emil")];
+  const follower = await owner.follow(simplified);
+  const uninterested = await owner.follow({ event_types: ["message"] });
+  server.setUser(dora.userId, { presence_enabled: false });
   await report(dora);
   clock.advance(publishedMs);
   t.strictSame(await receivedEvents(follower), []);
@@ -120,13 +110,13 @@ t.test("invisible users are not announced; clients that did not ask receive no p
 });
 
 t.test("with the server setting, users receive the presence only of users whom they may see", async (t) => {
-  const fritz = await personOf(server, "fritz");
-  const guest = await personOf(server, "guest", roles.guest);
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
-  t.teardown(() => setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") }));
-  const newer = await Follower.of(guest, simplified);
-  const older = await Follower.of(guest);
-  const member = await Follower.of(owner, simplified);
+  const fritz = await server.user("fritz");
+  const guest = await server.user("guest", roles.guest);
+  server.setRealm({ can_access_all_users_group: server.group("role:members") });
+  t.teardown(() => server.setRealm({ can_access_all_users_group: server.group("role:everyone") }));
+  const newer = await guest.follow(simplified);
+  const older = await guest.follow();
+  const member = await owner.follow(simplified);
   await report(fritz);
   await report(guest);
   clock.advance(publishedMs);
@@ -148,9 +138,9 @@ t.test("with the server setting, users receive the presence only of users whom t
 });
 
 t.test("[S1] a user who is deactivated within the coalescing interval is not announced", async (t) => {
-  const [gustav, hanna] = [await personOf(server, "gustav"), await personOf(server, "hanna")];
-  const newer = await Follower.of(owner, simplified);
-  const older = await Follower.of(owner);
+  const [gustav, hanna] = [await server.user("gustav"), await server.user("hanna")];
+  const newer = await owner.follow(simplified);
+  const older = await owner.follow();
   await report(gustav);
   await report(hanna);
   await owner.delete(`/users/${gustav.userId}`);
@@ -166,8 +156,8 @@ t.test("[S1] a user who is deactivated within the coalescing interval is not ann
 });
 
 t.test("the modern form has one event per second, however the reports are spread", async (t) => {
-  const people = await Promise.all(["i", "j", "k"].map((name) => personOf(server, name)));
-  const follower = await Follower.of(owner, simplified);
+  const people = await Promise.all(["i", "j", "k"].map((name) => server.user(name)));
+  const follower = await owner.follow(simplified);
   for (const person of people) {
     await report(person);
     clock.advance(publishedMs / people.length);
@@ -186,15 +176,15 @@ t.test("[S3] presence_older_deliveries_max: older events over the limit are sent
   const slow = new ManualClock(Date.UTC(2031, 4, 5));
   t.teardown(() => slow.release());
   const server = await startTestServer(t, { clock: slow });
-  const watcher = await personOf(server, "watcher");
+  const watcher = await server.user("watcher");
   const queues = limits.queues_per_user_max;
-  const older = await Follower.of(watcher, { event_types: ["presence", "message"] });
+  const older = await watcher.follow({ event_types: ["presence", "message"] });
   for (let made = 1; made < queues; made++)
     await watcher.register({ event_types: ["presence"], fetch_event_types: [] });
   const portion = limits.presence_older_deliveries_max / queues;
-  const ids = await addUsers(server, "many", portion + 1);
-  const newer = await Follower.of(server.owner, simplified);
-  const { dispatcher } = realmOf(server);
+  const ids = await server.users("many", portion + 1);
+  const newer = await server.owner.follow(simplified);
+  const { dispatcher } = server.realm;
   await Promise.all(
     ids.map((userId) => {
       const to = { actor: "presence", userId } as const;

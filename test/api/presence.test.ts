@@ -4,24 +4,13 @@
  */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
-import type { Client, Params } from "../support/client.ts";
-import {
-  botOf,
-  outcome,
-  personOf,
-  refusal,
-  setRealmSettings,
-  setUserSettings,
-  success,
-  systemGroup,
-} from "../support/conversation.ts";
+import { type Client, expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
 const day = 24 * 60 * 60 * 1000;
 const clock = new ManualClock(Date.UTC(2031, 4, 5, 6, 7, 8));
 const server = await startTestServer(t, { clock });
-t.teardown(() => clock.release());
 let tests = 0;
 
 /**
@@ -30,8 +19,8 @@ let tests = 0;
 async function start() {
   tests++;
   clock.jump(100 * day);
-  const anna = await personOf(server, `anna${tests}x`);
-  const bert = await personOf(server, `bert${tests}x`);
+  const anna = await server.user(`anna${tests}x`);
+  const bert = await server.user(`bert${tests}x`);
   return { startedAt: clock.now(), anna, bert };
 }
 
@@ -169,17 +158,14 @@ t.test("[D21] history_limit_days=0 returns only users who are active in this sec
 
 t.test("[spec 4.7] ping_only records the status and returns neither presences nor a time", async (t) => {
   const { anna, bert } = await start();
-  t.strictSame(outcome(await report(bert, { ping_only: true })), success({ presence_last_update_id: -1 }));
-  t.strictSame(
-    outcome(await report(bert, { ping_only: true, last_update_id: 7 })),
-    success({ presence_last_update_id: 7 }),
-  );
+  await expects(t, report(bert, { ping_only: true }), success({ presence_last_update_id: -1 }));
+  await expects(t, report(bert, { ping_only: true, last_update_id: 7 }), success({ presence_last_update_id: 7 }));
   t.ok(addressOf(bert) in (await report(anna)).body.presences, "the status was recorded");
 });
 
 t.test("[spec 4.7] presence_last_update_id is -1 if none was sent and nothing is returned", async (t) => {
   const { anna } = await start();
-  setUserSettings(server, anna.userId, { presence_enabled: false });
+  server.setUser(anna.userId, { presence_enabled: false });
   const { body } = await report(anna);
   t.strictSame(body.presences, {});
   t.equal(body.presence_last_update_id, -1);
@@ -189,11 +175,11 @@ t.test("[spec 4.7] presence_last_update_id is -1 if none was sent and nothing is
 t.test("[spec 4.7] an invisible user shares no presence and sees that of others", async (t) => {
   const { startedAt, anna, bert } = await start();
   await report(anna);
-  setUserSettings(server, anna.userId, { presence_enabled: false });
+  server.setUser(anna.userId, { presence_enabled: false });
   clock.advance(60_000);
   t.strictSame(Object.keys((await report(bert)).body.presences), [addressOf(bert)]);
   t.strictSame(Object.keys((await report(anna)).body.presences), [addressOf(bert)]);
-  setUserSettings(server, anna.userId, { presence_enabled: true });
+  server.setUser(anna.userId, { presence_enabled: true });
   const { body } = await report(bert);
   t.strictSame(body.presences[addressOf(anna)], legacy("active", startedAt), "nothing was recorded meanwhile");
 });
@@ -207,7 +193,7 @@ t.test("[behaviour 2.7] deactivated users are not returned", async (t) => {
 
 t.test("[behaviour 2.7] the legacy format identifies users by their API email", async (t) => {
   const { anna, bert } = await start();
-  setUserSettings(server, bert.userId, { email_address_visibility: 4 });
+  server.setUser(bert.userId, { email_address_visibility: 4 });
   await report(bert);
   const keys = Object.keys((await report(anna)).body.presences);
   t.equal(keys.length, 2);
@@ -217,8 +203,8 @@ t.test("[behaviour 2.7] the legacy format identifies users by their API email", 
 t.test("[spec 4.7] CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE: only users the caller may see", async (t) => {
   for (const limit of ["false", "true"]) {
     const strict = await startTestServer(t, { environment: { CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE: limit } });
-    setRealmSettings(strict, { can_access_all_users_group: systemGroup(strict, "role:members") });
-    const guest = await personOf(strict, "guest", roles.guest);
+    strict.setRealm({ can_access_all_users_group: strict.group("role:members") });
+    const guest = await strict.user("guest", roles.guest);
     await report(strict.owner);
     const seen = Object.keys((await report(guest)).body.presences).sort();
     t.strictSame(seen, limit === "true" ? [addressOf(guest)] : [addressOf(guest), "user2@colloquy.invalid"]);
@@ -229,10 +215,11 @@ t.test("[spec 4.7] CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE: only users the ca
 t.test("[behaviour 2.7] an invalid status is rejected with its error message and not recorded", async (t) => {
   const { anna, bert } = await start();
   for (const status of ["away", "Active", "", "x".repeat(60), '"active"']) {
-    t.strictSame(outcome(await report(bert, { status })), refusal(`Invalid status: ${status}`));
+    await expects(t, report(bert, { status }), `Invalid status: ${status}`);
   }
-  t.strictSame(
-    outcome(await report(bert, { status: undefined })),
+  await expects(
+    t,
+    report(bert, { status: undefined }),
     refusal("Missing 'status' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "status" }),
   );
   t.strictSame(Object.keys((await report(anna)).body.presences), [addressOf(anna)]);
@@ -249,16 +236,16 @@ t.test("[behaviour 1.3] each parameter has its type", async (t) => {
     [{ ping_only: "yes" }, "ping_only is not valid JSON"],
     [{ slim_presence: null }, "slim_presence is not a boolean"],
   ];
-  for (const [params, msg] of wrong) t.strictSame(outcome(await report(anna, params)), refusal(msg));
+  for (const [params, msg] of wrong) await expects(t, report(anna, params), msg);
   t.equal((await report(anna, { new_user_input: true })).status, 200);
   t.strictSame((await report(anna, { away: true })).body.ignored_parameters_unsupported, ["away"]);
 });
 
 t.test("[behaviour 2.7] bots have no presence, whatever they send", async (t) => {
   const { anna } = await start();
-  const bot = await botOf(server, "bot", anna);
+  const bot = await server.bot("bot", anna);
   for (const status of ["active", "away"]) {
-    t.strictSame(outcome(await report(bot, { status })), refusal("This endpoint does not accept bot requests."));
+    await expects(t, report(bot, { status }), "This endpoint does not accept bot requests.");
   }
   t.strictSame(Object.keys((await report(anna)).body.presences), [addressOf(anna)]);
 });
@@ -269,7 +256,7 @@ t.test("[E1] presence survives a restart, and no update id is used twice", async
   const early = new ManualClock(startedAt);
   t.teardown(() => early.release());
   const before = await startTestServer(t, { dataDir, clock: early });
-  const anna = await personOf(before, "anna");
+  const anna = await before.user("anna");
   await report(anna);
   const { presence_last_update_id: last } = (await report(before.owner, { last_update_id: -1 })).body;
   early.release();
@@ -289,8 +276,9 @@ t.test("GET returns all presences in the legacy format and records none", async 
   const { startedAt, anna, bert } = await start();
   await report(bert);
   clock.advance(1500);
-  t.strictSame(
-    outcome(await anna.get("/realm/presence")),
+  await expects(
+    t,
+    anna.get("/realm/presence"),
     success({ presences: { [addressOf(bert)]: legacy("active", startedAt) }, server_timestamp: clock.now() / 1000 }),
   );
   t.notOk(addressOf(anna) in (await bert.get("/realm/presence")).body.presences, "reading records no presence");
@@ -317,14 +305,14 @@ t.test("a request for a user without visible presence is rejected", async (t) =>
   const { anna, bert } = await start();
   await report(bert);
   const of = async (name: number | string, by = anna) => outcome(await by.get(`/users/${name}/presence`));
-  const bot = await botOf(server, `bot${tests}x`, anna);
+  const bot = await server.bot(`bot${tests}x`, anna);
   t.strictSame(await of(bot.userId), refusal("Presence is not supported for bot users."));
   t.strictSame(await of(anna.userId), refusal(`No presence data for ${anna.userId}`), "never seen");
   for (const name of [999_999, "nobody@example.com", "1e3", "-1"])
     t.strictSame(await of(name), refusal("No such user"));
-  setUserSettings(server, bert.userId, { presence_enabled: false });
+  server.setUser(bert.userId, { presence_enabled: false });
   t.strictSame(await of(bert.userId), refusal(`No presence data for ${bert.userId}`), "invisible");
-  setUserSettings(server, bert.userId, { presence_enabled: true, email_address_visibility: 5 });
+  server.setUser(bert.userId, { presence_enabled: true, email_address_visibility: 5 });
   t.strictSame(await of(addressOf(bert)), refusal("No such user"), "a hidden email finds no user (S1)");
   await server.owner.delete(`/users/${bert.userId}`);
   t.strictSame(await of(bert.userId), refusal("No such user"), "deactivated");
@@ -332,11 +320,11 @@ t.test("a request for a user without visible presence is rejected", async (t) =>
 
 t.test("[S1] a restricted guest gets no presence of a hidden user", async (t) => {
   const { bert } = await start();
-  const guest = await personOf(server, `guest${tests}x`, roles.guest);
+  const guest = await server.user(`guest${tests}x`, roles.guest);
   await report(bert);
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
-  t.teardown(() => setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") }));
+  server.setRealm({ can_access_all_users_group: server.group("role:members") });
+  t.teardown(() => server.setRealm({ can_access_all_users_group: server.group("role:everyone") }));
   for (const name of [bert.userId, addressOf(bert)]) {
-    t.strictSame(outcome(await guest.get(`/users/${name}/presence`)), refusal("No such user"));
+    await expects(t, guest.get(`/users/${name}/presence`), "No such user");
   }
 });

@@ -5,23 +5,13 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { makeBot } from "../support/bots.ts";
-import type { Client } from "../support/client.ts";
-import {
-  addUsers,
-  outcome,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  success,
-  systemGroup,
-} from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
+import { type Client, expects, outcome, refusal, success } from "../support/client.ts";
 import { colours, enter, fieldTypes, makeField, profileOf } from "../support/profiles.ts";
 import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, administrator, moderator, member, guest } = await startServerWithUsers(t, everyRole);
 const { bot } = await makeBot(member, "machine");
-const [gone = 0] = await addUsers(server, "gone", 1);
+const [gone = 0] = await server.users("gone", 1);
 await owner.delete(`/users/${gone}`);
 
 const fields = {
@@ -59,7 +49,7 @@ t.test("each type of field accepts its values, up to its limit", async (t) => {
     ["pronouns", "they/them"],
   ];
   for (const [name, value, stored] of cases) {
-    t.strictSame(outcome(await enter(member, fields[name], value)), success(), name);
+    await expects(t, enter(member, fields[name], value), success(), name);
     const entered = (await profileOf(member))[fields[name]];
     t.equal(entered.value, stored ?? value, name);
     t.equal(
@@ -71,7 +61,7 @@ t.test("each type of field accepts its values, up to its limit", async (t) => {
 });
 
 t.test("each type rejects other values with its exact error message, and nothing changes", async (t) => {
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   const cases: readonly (readonly [Name, unknown, string])[] = [
     ["short", text(shortMax + 1), `Motto is too long (limit: ${shortMax} characters)`],
     ["short", [1], "Motto is not a string"],
@@ -100,13 +90,9 @@ t.test("each type rejects other values with its exact error message, and nothing
     ["fixed", null, "You are not allowed to change this field. Contact an administrator to update it."],
   ];
   for (const [name, value, msg] of cases) {
-    t.strictSame(
-      outcome(await enter(member, fields[name], value)),
-      refusal(msg),
-      `${name} ${String(value).slice(0, 40)}`,
-    );
+    await expects(t, enter(member, fields[name], value), msg, `${name} ${String(value).slice(0, 40)}`);
   }
-  t.strictSame(outcome(await enter(member, 999_999, "x")), refusal("Field id 999999 not found."));
+  await expects(t, enter(member, 999_999, "x"), "Field id 999999 not found.");
   const shapes: readonly (readonly [unknown, string])[] = [
     [{}, "data is not a list"],
     [["x"], "data[0] is not a dict"],
@@ -121,20 +107,20 @@ t.test("each type rejects other values with its exact error message, and nothing
     ],
   ];
   for (const [data, msg] of shapes) {
-    t.strictSame(outcome(await member.patch("/users/me/profile_data", { data })), refusal(msg), msg);
+    await expects(t, member.patch("/users/me/profile_data", { data }), msg, msg);
   }
   const missing = refusal("Missing 'data' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "data" });
-  t.strictSame(outcome(await member.patch("/users/me/profile_data")), missing);
-  t.strictSame(outcome(await member.delete("/users/me/profile_data")), missing);
+  await expects(t, member.patch("/users/me/profile_data"), missing);
+  await expects(t, member.delete("/users/me/profile_data"), missing);
   t.strictSame(await changes(), []);
 });
 
 t.test("[S3] profile_people_max: one more user in a value is rejected", async (t) => {
-  const crowded = await addUsers(server, "mentor", limits.profile_people_max + 1);
-  t.strictSame(outcome(await enter(member, fields.people, crowded.slice(1))), success());
+  const crowded = await server.users("mentor", limits.profile_people_max + 1);
+  await expects(t, enter(member, fields.people, crowded.slice(1)), success());
   const msg = (what: string) => refusal(`${what} is too long (limit: ${limits.profile_people_max} items)`);
-  t.strictSame(outcome(await enter(member, fields.people, crowded)), msg('data[0]["value"]'));
-  t.strictSame(outcome(await enter(member, fields.people, JSON.stringify(crowded))), msg("User IDs"));
+  await expects(t, enter(member, fields.people, crowded), msg('data[0]["value"]'));
+  await expects(t, enter(member, fields.people, JSON.stringify(crowded)), msg("User IDs"));
 });
 
 t.test("[spec 2.6] texts have a rendered_value: Markdown as in messages, escaped", async (t) => {
@@ -150,7 +136,7 @@ t.test("[spec 2.6] texts have a rendered_value: Markdown as in messages, escaped
 t.test("[behaviour 2.8] an empty value of any form removes a value; DELETE ignores missing ones", async (t) => {
   for (const nothing of [null, "", []]) {
     await enter(member, fields.short, "here");
-    t.strictSame(outcome(await enter(member, fields.short, nothing)), success());
+    await expects(t, enter(member, fields.short, nothing), success());
     t.notOk(fields.short in (await profileOf(member)));
   }
   await enter(member, fields.short, "a");
@@ -160,7 +146,7 @@ t.test("[behaviour 2.8] an empty value of any form removes a value; DELETE ignor
   t.ok(fields.short in (await profileOf(member)), "all or nothing");
   t.strictSame(await remove([fields.short, fields.date]), success());
   t.notOk(fields.date in (await profileOf(member)));
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   t.strictSame(await remove([fields.short]), success());
   t.strictSame(await remove([]), success());
   t.strictSame(
@@ -199,8 +185,8 @@ t.test("users of every role fill in their profile, bots have none; administrator
     );
   }
   const notForBots = refusal("This endpoint does not accept bot requests.");
-  t.strictSame(outcome(await enter(bot, fields.pronouns, "it")), notForBots);
-  t.strictSame(outcome(await bot.delete("/users/me/profile_data", { data: [fields.pronouns] })), notForBots);
+  await expects(t, enter(bot, fields.pronouns, "it"), notForBots);
+  await expects(t, bot.delete("/users/me/profile_data", { data: [fields.pronouns] }), notForBots);
   t.equal((await owner.anonymous().patch("/users/me/profile_data", { data: [] })).status, 401);
 });
 
@@ -224,19 +210,19 @@ t.test("[spec 2.6, 4.15] user lists include profiles on request, for users who a
 });
 
 t.test("[S1] a guest cannot find out through a value whether a user exists", async (t) => {
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+  server.setRealm({ can_access_all_users_group: server.group("role:members") });
   const strange = await enter(guest, fields.people, [moderator.userId]);
   t.strictSame(outcome(strange), refusal(`Invalid user ID: ${moderator.userId}`));
   t.equal((await enter(guest, fields.people, [guest.userId])).status, 200);
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
+  server.setRealm({ can_access_all_users_group: server.group("role:everyone") });
 });
 
 t.test("[M7] a value set while its field is deleted is rejected or deleted with it", async (t) => {
   const id = await makeField(owner, "Racing", fieldTypes.short);
   const [removed] = await Promise.all([owner.delete(`/realm/profile_fields/${id}`), enter(member, id, "late")]);
   t.equal(removed.status, 200);
-  await realmOf(server).dispatcher.idle();
-  t.equal(realmOf(server).environment.get("profileValues", [member.userId, id]), undefined);
+  await server.realm.dispatcher.idle();
+  t.equal(server.realm.environment.get("profileValues", [member.userId, id]), undefined);
 });
 
 t.test("[spec 4.8] administrators set any user's values with PATCH /users/{user_id}, by the same rules", async (t) => {
@@ -266,6 +252,6 @@ t.test("[D25] a repeated change under an Idempotency-Key is made once", async (t
   const data = [{ id: fields.short, value: "first" }];
   await member.patch("/users/me/profile_data", { data }, key);
   await enter(member, fields.short, "second");
-  t.strictSame(outcome(await member.patch("/users/me/profile_data", { data }, key)), success());
+  await expects(t, member.patch("/users/me/profile_data", { data }, key), success());
   t.equal((await profileOf(member))[fields.short].value, "second");
 });

@@ -5,9 +5,7 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { makeBot } from "../support/bots.ts";
-import type { Params } from "../support/client.ts";
-import { addUsers, outcome, realmOf, refusal, success, write } from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
+import { expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { colours, enter, fieldSeenBy, fieldsSeenBy, fieldTypes, makeField, profileOf } from "../support/profiles.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
@@ -20,7 +18,7 @@ const notFound = (id: number) => refusal(`Field id ${id} not found.`);
 const custom = { subtype: "custom", url_pattern: "https://forge.example/%(username)s" };
 
 t.test("everybody sees the fields as created, in the order of creation", async (t) => {
-  t.strictSame(outcome(await guest.get("/realm/profile_fields")), success({ custom_fields: [] }));
+  await expects(t, guest.get("/realm/profile_fields"), success({ custom_fields: [] }));
   const made = [
     await makeField(owner, " Phone ", fieldTypes.short),
     await makeField(administrator, "Colour", fieldTypes.list, {
@@ -103,7 +101,7 @@ const hintMax = limits.profile_field_hint_code_points_max;
 t.test("each invalid new field is rejected with its exact error message, and nothing changes", async (t) => {
   await makeField(owner, "Taken", fieldTypes.short);
   await makeField(owner, "Second in summary", fieldTypes.short, { display_in_profile_summary: true });
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   const list = (field_data: unknown) => ({ field_type: 3, field_data });
   const account = (field_data: unknown) => ({ field_type: 7, field_data });
   const choice = { text: "A", order: "1" };
@@ -156,7 +154,7 @@ t.test("each invalid new field is rejected with its exact error message, and not
   const missing = refusal("Missing 'field_type' argument", "REQUEST_VARIABLE_MISSING", 400, {
     var_name: "field_type",
   });
-  t.strictSame(outcome(await owner.post("/realm/profile_fields", { name: "New" })), missing);
+  await expects(t, owner.post("/realm/profile_fields", { name: "New" }), missing);
   t.strictSame(await changes(), []);
 });
 
@@ -167,7 +165,7 @@ t.test("long text and user fields cannot be in the profile summary; two fields i
   const unsupported = refusal("Field type not supported for display in profile summary.");
   for (const type of [fieldTypes.long, fieldTypes.people]) {
     const params = { name: "Large", field_type: type, display_in_profile_summary: true };
-    t.strictSame(outcome(await owner.post("/realm/profile_fields", params)), unsupported);
+    await expects(t, owner.post("/realm/profile_fields", params), unsupported);
     const id = await makeField(owner, `Large ${type}`, type);
     const shown = await owner.patch(`/realm/profile_fields/${id}`, { display_in_profile_summary: true });
     t.strictSame(outcome(shown), unsupported);
@@ -178,7 +176,7 @@ t.test("long text and user fields cannot be in the profile summary; two fields i
   const full = refusal("Only 2 custom profile fields can be displayed in the profile summary.");
   const show = (id: number, shows: boolean) =>
     owner.patch(`/realm/profile_fields/${id}`, { display_in_profile_summary: shows });
-  t.strictSame(outcome(await show(third, true)), full);
+  await expects(t, show(third, true), full);
   t.equal((await show(first, true)).status, 200, "it already is one of the two");
   t.equal((await show(first, false)).status, 200);
   t.equal((await show(third, true)).status, 200);
@@ -200,7 +198,7 @@ t.test("[S3] name, hint and data of a field are accepted at their limits, in cod
 t.test("[S3] profile_fields_max limits the fields of an organization", async (t) => {
   const full = await startTestServer(t);
   for (let id = 1001; id < 1000 + limits.profile_fields_max; id++) {
-    write(full, "profileFields", id, {
+    full.write("profileFields", id, {
       id,
       type: 1,
       name: `n${id}`,
@@ -244,7 +242,7 @@ t.test("PATCH changes the parameters sent and keeps the others", async (t) => {
   t.strictSame(await change({ field_data: {} }), refusal("Field must have at least one choice."));
   const body = (await owner.patch(`/realm/profile_fields/${id}`, { field_type: 1 })).body;
   t.strictSame(body.ignored_parameters_unsupported, ["field_type"]);
-  t.strictSame(outcome(await owner.patch("/realm/profile_fields/999999", { name: "x" })), notFound(999_999));
+  await expects(t, owner.patch("/realm/profile_fields/999999", { name: "x" }), notFound(999_999));
   t.equal((await owner.patch("/realm/profile_fields/x", {})).status, 404);
 });
 
@@ -265,7 +263,7 @@ t.test("the field of a predefined site keeps its name; its visibility may change
 t.test("PATCH /realm/profile_fields sets the order, and no field may be missing", async (t) => {
   const before = (await fieldsSeenBy(owner)).map(({ id }) => id);
   const reversed = [...before].reverse();
-  t.strictSame(outcome(await owner.patch("/realm/profile_fields", { order: [999_999, ...reversed] })), success());
+  await expects(t, owner.patch("/realm/profile_fields", { order: [999_999, ...reversed] }), success());
   t.strictSame(
     (await fieldsSeenBy(member)).map(({ id }) => id),
     reversed,
@@ -277,45 +275,39 @@ t.test("PATCH /realm/profile_fields sets the order, and no field may be missing"
     "a new field is the last one",
   );
   const incomplete = refusal("Invalid order mapping.");
-  t.strictSame(outcome(await owner.patch("/realm/profile_fields", { order: reversed })), incomplete);
-  t.strictSame(outcome(await owner.patch("/realm/profile_fields", { order: [] })), incomplete);
-  t.strictSame(
-    outcome(await owner.patch("/realm/profile_fields", { order: ["a"] })),
-    refusal("order[0] is not an integer"),
-  );
+  await expects(t, owner.patch("/realm/profile_fields", { order: reversed }), incomplete);
+  await expects(t, owner.patch("/realm/profile_fields", { order: [] }), incomplete);
+  await expects(t, owner.patch("/realm/profile_fields", { order: ["a"] }), "order[0] is not an integer");
 });
 
 t.test("DELETE removes a field with all its values, and its id is never used again", async (t) => {
   const id = await makeField(owner, "Going", fieldTypes.short);
   for (const person of [member, guest]) t.equal((await enter(person, id, "kept?")).status, 200);
-  t.strictSame(outcome(await owner.delete(`/realm/profile_fields/${id}`)), success());
+  await expects(t, owner.delete(`/realm/profile_fields/${id}`), success());
   t.equal(await fieldSeenBy(owner, id), undefined);
   for (const person of [member, guest]) t.notOk(id in (await profileOf(person)));
-  t.strictSame(outcome(await owner.delete(`/realm/profile_fields/${id}`)), notFound(id));
-  await realmOf(server).dispatcher.idle();
-  t.equal(realmOf(server).environment.get("profileValues", [member.userId, id]), undefined);
+  await expects(t, owner.delete(`/realm/profile_fields/${id}`), notFound(id));
+  await server.realm.dispatcher.idle();
+  t.equal(server.realm.environment.get("profileValues", [member.userId, id]), undefined);
   t.ok((await makeField(owner, "Going", fieldTypes.short)) > id);
 });
 
 t.test("removing a choice deletes the values that use it, in slices if there are many", async (t) => {
-  const people = await addUsers(server, "many", limits.profile_values_per_command_max + 20);
+  const people = await server.users("many", limits.profile_values_per_command_max + 20);
   const id = await makeField(owner, "Shade", fieldTypes.list, { field_data: colours });
   for (const [index, userId] of people.entries()) {
     const value = index % 2 === 0 ? "red" : "blue";
-    write(server, "profileValues", [userId, id], { userId, fieldId: id, value, renderedValue: null });
+    server.write("profileValues", [userId, id], { userId, fieldId: id, value, renderedValue: null });
   }
-  const valuesNow = () => people.map((userId) => realmOf(server).environment.get("profileValues", [userId, id])?.value);
-  t.strictSame(
-    outcome(await owner.patch(`/realm/profile_fields/${id}`, { field_data: { blue: colours.blue } })),
-    success(),
-  );
-  await realmOf(server).dispatcher.idle();
+  const valuesNow = () => people.map((userId) => server.realm.environment.get("profileValues", [userId, id])?.value);
+  await expects(t, owner.patch(`/realm/profile_fields/${id}`, { field_data: { blue: colours.blue } }), success());
+  await server.realm.dispatcher.idle();
   t.strictSame(
     valuesNow(),
     people.map((_, index) => (index % 2 === 0 ? undefined : "blue")),
   );
   await owner.delete(`/realm/profile_fields/${id}`);
-  await realmOf(server).dispatcher.idle();
+  await server.realm.dispatcher.idle();
   t.ok(valuesNow().every((value) => value === undefined));
 });
 
@@ -330,7 +322,7 @@ t.test("[S1] fields of another organization do not exist here", async (t) => {
   const other = await startTestServer(t);
   const id = (await fieldsSeenBy(owner))[0]?.id;
   t.strictSame(await fieldsSeenBy(other.owner), []);
-  t.strictSame(outcome(await other.owner.delete(`/realm/profile_fields/${id}`)), notFound(id));
+  await expects(t, other.owner.delete(`/realm/profile_fields/${id}`), notFound(id));
 });
 
 t.test("[M1] fields, their order and values survive a restart", async (t) => {

@@ -1,8 +1,7 @@
 /** Devices for push notifications: tokens, tests, and the errors without a push service (OpenAPI, mobile). */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import type { Client } from "../support/client.ts";
-import { botOf, outcome, personOf, realmOf, refusal, success } from "../support/conversation.ts";
+import { type Client, expects, outcome, refusal, success } from "../support/client.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer, type TestServer, temporaryFolder } from "../support/server.ts";
@@ -23,8 +22,8 @@ const longest = "a".repeat(limits.push_token_characters_max);
 
 function tokensOf(client: Client, on: TestServer = server) {
   const range = { start: [client.userId], end: [client.userId + 1], limit: 1000 };
-  return realmOf(on)
-    .view.rows("pushTokens", range)
+  return on.realm.view
+    .rows("pushTokens", range)
     .map(({ row }) => row.token)
     .sort();
 }
@@ -35,16 +34,16 @@ for (const kind of ["apns", "fcm"] as const) {
 
   t.test(`${kind}: a token is stored once, for its user alone, and can be removed`, async (t) => {
     const [person, other] = [await newUser(), await newUser()];
-    for (let count = 0; count < 2; count++) t.strictSame(outcome(await add(person, "abcd")), done);
-    t.strictSame(outcome(await add(person, longest)), done);
-    t.strictSame(outcome(await add(other, "abcd")), done);
+    for (let count = 0; count < 2; count++) await expects(t, add(person, "abcd"), done);
+    await expects(t, add(person, longest), done);
+    await expects(t, add(other, "abcd"), done);
     t.strictSame(tokensOf(person), [longest, "abcd"].sort());
-    t.strictSame(outcome(await remove(person, "abcd")), done);
-    t.strictSame(outcome(await remove(person, "abcd")), absent);
+    await expects(t, remove(person, "abcd"), done);
+    await expects(t, remove(person, "abcd"), absent);
     t.strictSame(tokensOf(other), ["abcd"]);
     for (const token of ["", `${longest}aaaa`]) {
-      t.strictSame(outcome(await add(person, token)), badLength);
-      t.strictSame(outcome(await remove(person, token)), badLength);
+      await expects(t, add(person, token), badLength);
+      await expects(t, remove(person, token), badLength);
     }
     t.equal((await person.post(paths[kind], params[kind])).body.code, "REQUEST_VARIABLE_MISSING");
   });
@@ -67,28 +66,28 @@ for (const kind of ["apns", "fcm"] as const) {
 t.test("a token that is not base64 is rejected", async (t) => {
   const person = await newUser();
   for (const token of ["abc", "a b=", "äöüß", "===="]) {
-    t.strictSame(outcome(await person.post(paths.apns, { token, ...params.apns })), refusal("Invalid APNS token"));
+    await expects(t, person.post(paths.apns, { token, ...params.apns }), "Invalid APNS token");
   }
   t.equal((await person.post(paths.apns, { token: "abcd" })).body.code, "REQUEST_VARIABLE_MISSING", "appid");
 });
 
 t.test("bots cannot register devices", async (t) => {
-  const bot = await botOf(server, "phoneless", server.owner);
+  const bot = await server.bot("phoneless", server.owner);
   const noBots = refusal("This endpoint does not accept bot requests.");
-  t.strictSame(outcome(await bot.post(paths.fcm, { token: "abcd" })), noBots);
-  t.strictSame(outcome(await bot.post("/register_client_device")), noBots);
+  await expects(t, bot.post(paths.fcm, { token: "abcd" }), noBots);
+  await expects(t, bot.post("/register_client_device"), noBots);
 });
 
 t.test("without a push service a registered device gets an error", async (t) => {
   const person = await newUser();
   const path = "/mobile_push/test_notification";
-  t.strictSame(outcome(await person.post(path)), done, "to no device");
+  await expects(t, person.post(path), done, "to no device");
   const unknown = refusal("Device not recognized", "INVALID_PUSH_DEVICE_TOKEN");
-  t.strictSame(outcome(await person.post(path, { token: "abcd" })), unknown);
+  await expects(t, person.post(path, { token: "abcd" }), unknown);
   await person.post(paths.fcm, { token: "abcd" });
-  t.strictSame(outcome(await person.post(path, { token: "abcd" })), notConfigured);
-  t.strictSame(outcome(await person.post(path)), notConfigured);
-  t.strictSame(outcome(await (await newUser()).post(path, { token: "abcd" })), unknown, "[S1] a token of another user");
+  await expects(t, person.post(path, { token: "abcd" }), notConfigured);
+  await expects(t, person.post(path), notConfigured);
+  await expects(t, (await newUser()).post(path, { token: "abcd" }), unknown, "[S1] a token of another user");
 });
 
 t.test("registering a device for encrypted notifications is rejected", async (t) => {
@@ -100,10 +99,11 @@ t.test("registering a device for encrypted notifications is rejected", async (t)
     bouncer_public_key: "key",
     encrypted_push_registration: "text",
   };
-  t.strictSame(outcome(await person.post("/mobile_push/register", device)), notConfigured);
+  await expects(t, person.post("/mobile_push/register", device), notConfigured);
   t.equal((await person.post("/mobile_push/register", { ...device, token_kind: "x" })).body.code, "BAD_REQUEST");
-  t.strictSame(
-    outcome(await person.post("/mobile_push/e2ee/test_notification", { push_account_id: 1111 })),
+  await expects(
+    t,
+    person.post("/mobile_push/e2ee/test_notification", { push_account_id: 1111 }),
     refusal("No active registered push device", "NO_ACTIVE_PUSH_DEVICE"),
   );
 });
@@ -114,24 +114,24 @@ t.test("each device gets an id; beyond the limit the oldest is evicted", async (
   const [first, second] = [await register(person), await register(person)];
   t.ok(second > first);
   const missing = refusal("Device does not exist");
-  t.strictSame(outcome(await other.post("/remove_client_device", { device_id: first })), missing, "[S1]");
+  await expects(t, other.post("/remove_client_device", { device_id: first }), missing, "[S1]");
   for (let count = 2; count < limits.devices_per_user_max; count++) await register(person);
-  t.strictSame(outcome(await person.post("/remove_client_device", { device_id: first })), done, "kept at the limit");
+  await expects(t, person.post("/remove_client_device", { device_id: first }), done, "kept at the limit");
   await register(person);
   await register(person);
-  t.strictSame(outcome(await person.post("/remove_client_device", { device_id: second })), missing, "and made room");
+  await expects(t, person.post("/remove_client_device", { device_id: second }), missing, "and made room");
 });
 
 t.test("[M1, D25] tokens and devices survive a restart, and a repeat registers no second device", async (t) => {
   const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
-  const person = await personOf(before, "person");
+  const person = await before.user("person");
   await person.post(paths.fcm, { token: "abcd" });
   const headers = { "Idempotency-Key": "one device" };
   const made = await person.post("/register_client_device", {}, headers);
-  t.strictSame(outcome(await person.post("/register_client_device", {}, headers)), outcome(made));
+  await expects(t, person.post("/register_client_device", {}, headers), outcome(made));
   const after = await restart(t, before);
   t.strictSame(tokensOf(person, after.server), ["abcd"]);
-  t.strictSame(outcome(await after.as(person).post("/remove_client_device", made.body)), {
+  await expects(t, after.as(person).post("/remove_client_device", made.body), {
     ...done,
     body: { ...done.body, ignored_parameters_unsupported: ["msg", "result"] },
   });

@@ -5,24 +5,13 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client, Params } from "../support/client.ts";
-import {
-  createChannel,
-  Follower,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  success,
-  write,
-} from "../support/conversation.ts";
+import { type Client, expects, type Params, refusal, success } from "../support/client.ts";
 import { restart } from "../support/restart.ts";
-import { writeMany } from "../support/rows.ts";
 import { startTestServer } from "../support/server.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, member, other } = await startServerWithUsers(t, ["member", "other"]);
-const channelId = await createChannel(owner, "reactions", [owner, member, other]);
+const channelId = await owner.createChannel("reactions", [owner, member, other]);
 
 const done = success();
 const smile = { emoji_name: "smile", emoji_code: "1f642", reaction_type: "unicode_emoji" };
@@ -41,7 +30,7 @@ async function reactionsOf(by: Client, id: number) {
 
 /** A custom emoji, as an upload would have created it. */
 function customEmoji(id: number, name: string, isActive = true): void {
-  write(server, "realmEmoji", id, {
+  server.write("realmEmoji", id, {
     id,
     name,
     authorId: owner.userId,
@@ -54,16 +43,16 @@ function customEmoji(id: number, name: string, isActive = true): void {
 
 t.test("[spec 2.9] a reaction by name, or with code and type, is added to the message, oldest first", async (t) => {
   const id = await member.say(channelId, "t", "x");
-  t.strictSame(outcome(await add(other, id, { emoji_name: "tada" })), done);
-  t.strictSame(outcome(await add(member, id, smile)), done);
-  t.strictSame(outcome(await add(member, id, { emoji_name: "tada" })), done);
+  await expects(t, add(other, id, { emoji_name: "tada" }), done);
+  await expects(t, add(member, id, smile), done);
+  await expects(t, add(member, id, { emoji_name: "tada" }), done);
   const tada = { emoji_name: "tada", emoji_code: "1f389", reaction_type: "unicode_emoji" };
   t.strictSame(await reactionsOf(owner, id), [
     { ...tada, user_id: other.userId },
     { ...smile, user_id: member.userId },
     { ...tada, user_id: member.userId },
   ]);
-  t.strictSame(outcome(await remove(member, id, tada)), done);
+  await expects(t, remove(member, id, tada), done);
   t.equal((await reactionsOf(owner, id)).length, 2);
   const narrow = [
     { operator: "has", operand: "reaction" },
@@ -80,19 +69,20 @@ t.test("each user reacts once with an emoji, and removes only their own reaction
   const id = await member.say(channelId, "t", "x");
   const twice = refusal("Reaction already exists.", "REACTION_ALREADY_EXISTS");
   const absent = refusal("Reaction doesn't exist.", "REACTION_DOES_NOT_EXIST");
-  t.strictSame(outcome(await remove(member, id, smile)), absent);
-  t.strictSame(outcome(await add(member, id, smile)), done);
-  t.strictSame(outcome(await add(member, id, smile)), twice);
-  t.strictSame(outcome(await add(member, id, { emoji_name: "smile" })), twice, "by any of its parts");
-  t.strictSame(outcome(await remove(other, id, smile)), absent, "only one's own");
-  t.strictSame(outcome(await remove(member, id, { emoji_name: "smile" })), done);
-  t.strictSame(outcome(await remove(member, id, { emoji_code: "1f642" })), absent);
+  await expects(t, remove(member, id, smile), absent);
+  await expects(t, add(member, id, smile), done);
+  await expects(t, add(member, id, smile), twice);
+  await expects(t, add(member, id, { emoji_name: "smile" }), twice, "by any of its parts");
+  await expects(t, remove(other, id, smile), absent, "only one's own");
+  await expects(t, remove(member, id, { emoji_name: "smile" }), done);
+  await expects(t, remove(member, id, { emoji_code: "1f642" }), absent);
   t.strictSame(await reactionsOf(member, id), []);
-  t.strictSame(outcome(await add(member, id, smile)), done, "and again");
-  t.strictSame(outcome(await remove(member, id, { emoji_code: "1f642" })), done);
-  t.strictSame(
-    outcome(await remove(member, id, {})),
-    refusal("At least one of the following arguments must be present: emoji_name, emoji_code"),
+  await expects(t, add(member, id, smile), done, "and again");
+  await expects(t, remove(member, id, { emoji_code: "1f642" }), done);
+  await expects(
+    t,
+    remove(member, id, {}),
+    "At least one of the following arguments must be present: emoji_name, emoji_code",
   );
 });
 
@@ -115,7 +105,7 @@ t.test("[spec 7, 2.7] unknown emoji and parts that do not match are rejected", a
       `emoji_name is too long (limit: ${limits.emoji_name_or_code_code_points_max} characters)`,
     ],
   ] as const) {
-    t.strictSame(outcome(await add(member, id, params)), refusal(msg));
+    await expects(t, add(member, id, params), msg);
   }
   t.match((await add(member, id, {})).body, { code: "REQUEST_VARIABLE_MISSING", var_name: "emoji_name" });
   t.strictSame(await reactionsOf(member, id), []);
@@ -123,24 +113,25 @@ t.test("[spec 7, 2.7] unknown emoji and parts that do not match are rejected", a
 
 t.test("a reaction from before its emoji was renamed can be joined and removed", async (t) => {
   const id = await member.say(channelId, "t", "x");
-  t.strictSame(outcome(await add(owner, id, smile)), done);
+  await expects(t, add(owner, id, smile), done);
   // The emoji was once named "kiss", which is another emoji's name now.
   const old = { emojiName: "kiss", emojiCode: "1f48b", reactionType: "unicode_emoji", position: 0 } as const;
-  write(server, "reactions", [id, member.userId, "unicode_emoji:1f48b"], old);
+  server.write("reactions", [id, member.userId, "unicode_emoji:1f48b"], old);
   const kiss = { emoji_name: "kiss", emoji_code: "1f48b", reaction_type: "unicode_emoji" };
   t.match(await reactionsOf(other, id), [{ ...kiss, user_id: member.userId }, smile], "shown as it was added");
-  t.strictSame(outcome(await add(other, id, kiss)), done);
-  t.strictSame(outcome(await remove(other, id, kiss)), done);
-  t.strictSame(outcome(await remove(member, id, { emoji_name: "kiss" })), done);
-  t.strictSame(outcome(await add(member, id, kiss)), refusal("Invalid emoji name."), "and now it is removed");
+  await expects(t, add(other, id, kiss), done);
+  await expects(t, remove(other, id, kiss), done);
+  await expects(t, remove(member, id, { emoji_name: "kiss" }), done);
+  await expects(t, add(member, id, kiss), "Invalid emoji name.", "and now it is removed");
 });
 
 t.test("[D22] custom emoji and the extra emoji, under both names of its type, work as reactions", async (t) => {
   const id = await member.say(channelId, "t", "x");
   customEmoji(103, "blob");
-  t.strictSame(outcome(await add(member, id, { emoji_name: "blob" })), done);
-  t.strictSame(
-    outcome(await add(member, id, { emoji_name: "zulip", emoji_code: "zulip", reaction_type: "zulip_extra_emoji" })),
+  await expects(t, add(member, id, { emoji_name: "blob" }), done);
+  await expects(
+    t,
+    add(member, id, { emoji_name: "zulip", emoji_code: "zulip", reaction_type: "zulip_extra_emoji" }),
     done,
   );
   t.match(await reactionsOf(other, id), [
@@ -149,22 +140,24 @@ t.test("[D22] custom emoji and the extra emoji, under both names of its type, wo
   ]);
   customEmoji(103, "blob", false);
   const blob = { emoji_name: "blob", emoji_code: "103", reaction_type: "realm_emoji" };
-  t.strictSame(outcome(await add(other, id, blob)), done, "joining an existing reaction");
-  t.strictSame(
-    outcome(await remove(member, id, { emoji_name: "blob" })),
+  await expects(t, add(other, id, blob), done, "joining an existing reaction");
+  await expects(
+    t,
+    remove(member, id, { emoji_name: "blob" }),
     done,
     "a user's own reaction is removed by its former name",
   );
-  t.strictSame(
-    outcome(await remove(other, id, { emoji_name: "zulip", emoji_code: "zulip", reaction_type: "zulip_extra_emoji" })),
+  await expects(
+    t,
+    remove(other, id, { emoji_name: "zulip", emoji_code: "zulip", reaction_type: "zulip_extra_emoji" }),
     refusal("Reaction doesn't exist.", "REACTION_DOES_NOT_EXIST"),
   );
 });
 
 t.test("[behaviour 4.4] readers receive an event with the user in both forms, and only after a change", async (t) => {
-  const sealed = await createChannel(member, "sealed", [member, other], { invite_only: true });
+  const sealed = await member.createChannel("sealed", [member, other], { invite_only: true });
   const id = await member.say(sealed, "t", "x");
-  const [inside, outside] = [await Follower.of(other), await Follower.of(owner)];
+  const [inside, outside] = [await other.follow(), await owner.follow()];
   await add(member, id, smile);
   await add(member, id, smile);
   await remove(member, id, smile);
@@ -187,18 +180,18 @@ t.test("[behaviour 4.4] readers receive an event with the user in both forms, an
 });
 
 t.test("[spec 7, D24] who can read a message can react to it; for others it is missing", async (t) => {
-  const outsider = await personOf(server, "outsider");
-  const guest = await personOf(server, "guest", roles.guest);
+  const outsider = await server.user("outsider");
+  const guest = await server.user("guest", roles.guest);
   const id = await member.say(channelId, "t", "x");
-  t.strictSame(outcome(await add(outsider, id, smile)), done, "the channel is public");
-  t.strictSame(outcome(await add(guest, id, smile)), refusal("Invalid message(s)"));
+  await expects(t, add(outsider, id, smile), done, "the channel is public");
+  await expects(t, add(guest, id, smile), "Invalid message(s)");
   const direct = (await member.post("/messages", { type: "direct", to: [other.userId], content: "x" })).body.id;
-  const watcher = await Follower.of(member);
-  t.strictSame(outcome(await add(other, direct, smile)), done);
-  t.strictSame(outcome(await add(owner, direct, smile)), refusal("Invalid message(s)"));
+  const watcher = await member.follow();
+  await expects(t, add(other, direct, smile), done);
+  await expects(t, add(owner, direct, smile), "Invalid message(s)");
   await watcher.settled();
   t.equal(watcher.ofType("reaction").length, 1);
-  for (const path of ["999999"]) t.strictSame(outcome(await add(owner, path, smile)), refusal("Invalid message(s)"));
+  for (const path of ["999999"]) await expects(t, add(owner, path, smile), "Invalid message(s)");
   t.equal((await add(owner, "x", smile)).status, 404);
   t.equal((await add(owner.anonymous(), id, smile)).status, 401);
 });
@@ -208,24 +201,23 @@ t.test("[S3] the number of reactions of a message is limited", async (t) => {
   await add(member, id, smile);
   const row = { emojiName: "smile", emojiCode: "1f642", reactionType: "unicode_emoji", position: 1 } as const;
   const count = limits.reactions_per_message_max - 2;
-  writeMany(
-    server,
+  server.writeMany(
     "reactions",
     Array.from({ length: count }, (_, index) => [[id, 10_000 + index, "unicode_emoji:1f642"], row] as const),
   );
-  t.strictSame(outcome(await add(other, id, smile)), done, "at the bound");
-  t.strictSame(outcome(await add(owner, id, smile)), refusal("Too many reactions"));
+  await expects(t, add(other, id, smile), done, "at the bound");
+  await expects(t, add(owner, id, smile), "Too many reactions");
   t.equal((await reactionsOf(owner, id)).length, limits.reactions_per_message_max);
-  t.equal(realmOf(server).view.row("messages", id)?.id, id);
+  t.equal(server.realm.view.row("messages", id)?.id, id);
 });
 
 t.test("[M1, D25] reactions survive a restart, and a repeated key reacts once", async (t) => {
   const before = await startTestServer(t);
   const id = await before.owner.say("general", "t", "x");
   const key = { "Idempotency-Key": "react-1" };
-  t.strictSame(outcome(await before.owner.post(`/messages/${id}/reactions`, smile, key)), done);
+  await expects(t, before.owner.post(`/messages/${id}/reactions`, smile, key), done);
   const { server, as } = await restart(t, before);
   const again = as(server.owner);
-  t.strictSame(outcome(await again.post(`/messages/${id}/reactions`, smile, key)), done);
+  await expects(t, again.post(`/messages/${id}/reactions`, smile, key), done);
   t.strictSame(await reactionsOf(again, id), [{ ...smile, user_id: again.userId }]);
 });

@@ -7,8 +7,7 @@ import t from "tap";
 import type { Command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { watermarkKinds } from "../../schemas/read-state.ts";
-import { Client } from "../support/client.ts";
-import { createChannel, Follower, flood, outcome, personOf, realmOf, write } from "../support/conversation.ts";
+import { Client, expects, Follower } from "../support/client.ts";
 import { move, moved } from "../support/message-moves.ts";
 import { firstMoment, startClockedServer } from "../support/realtime-clock.ts";
 import type { TestServer } from "../support/server.ts";
@@ -32,13 +31,13 @@ interface SetUp {
 /** @param on a server, by default the shared one */
 async function setUp(on: TestServer = server): Promise<SetUp> {
   places++;
-  const reader = await personOf(on, `reader${places}`);
-  const from = await createChannel(on.owner, `from ${places}`, [on.owner, reader]);
-  const to = await createChannel(on.owner, `to ${places}`, [on.owner, reader]);
-  const others = await flood(on, { channelId: from, topic: "other", count: 1 });
+  const reader = await on.user(`reader${places}`);
+  const from = await on.owner.createChannel(`from ${places}`, [on.owner, reader]);
+  const to = await on.owner.createChannel(`to ${places}`, [on.owner, reader]);
+  const others = await on.flood({ channelId: from, topic: "other", count: 1 });
   await flag(reader, "add", others);
-  const ids = await flood(on, { channelId: from, topic: "t", count });
-  const follower = await Follower.of(reader, { event_types: types });
+  const ids = await on.flood({ channelId: from, topic: "t", count });
+  const follower = await reader.follow({ event_types: types });
   return { reader, from, to, ids, follower };
 }
 
@@ -53,7 +52,7 @@ const flag = (who: Client, op: string, messages: readonly number[]) =>
 
 /** Advances the clock until nothing is left to announce. */
 async function goOn(on: TestServer = server, time = clock): Promise<void> {
-  const { dispatcher, environment } = realmOf(on);
+  const { dispatcher, environment } = on.realm;
   for (;;) {
     await dispatcher.idle();
     if (environment.count("timers") === 0 || environment.count("readAnnouncements") === 0) return;
@@ -75,7 +74,7 @@ async function unreadOf(who: Client): Promise<number[]> {
 }
 
 const rowsLeft = (on: TestServer = server) =>
-  (["readAnnouncements", "readDepartures"] as const).map((table) => realmOf(on).environment.count(table));
+  (["readAnnouncements", "readDepartures"] as const).map((table) => on.realm.environment.count(table));
 
 for (const [what, mark] of [
   ["left with a channel", ({ reader }: SetUp) => leave(reader)],
@@ -93,7 +92,7 @@ for (const [what, mark] of [
     const known = (await announcedTo(follower)).length;
     t.equal(known, 2);
     t.equal(await mark(made), 200);
-    await realmOf(server).dispatcher.idle();
+    await server.realm.dispatcher.idle();
     const otherTopic = { topic: "other" };
     for (const [id, params] of [
       [last, { stream_id: to }],
@@ -103,7 +102,7 @@ for (const [what, mark] of [
       [first, { stream_id: to }],
       [second, otherTopic],
     ] as const) {
-      t.strictSame(outcome(await move(owner, id, params)), moved);
+      await expects(t, move(owner, id, params), moved);
     }
     await owner.delete(`/messages/${deleted}`);
     t.not(rowsLeft()[1], 0, "the slice has not run yet");
@@ -125,7 +124,7 @@ for (const [what, mark] of [
   t.test(`[E2] a user who marks ${what} and leaves before the slices gets each message announced once`, async (t) => {
     const { reader, from, ids, follower } = await setUp();
     t.equal(await mark(reader, from), 200);
-    const later = await flood(server, { channelId: from, topic: "t", count: 3 });
+    const later = await server.flood({ channelId: from, topic: "t", count: 3 });
     t.equal(await leave(reader), 200);
     await goOn();
     t.strictSame(await announcedTo(follower), [...ids, ...later]);
@@ -138,7 +137,7 @@ for (const [what, goesOn] of [
   [
     "reads a newer message one by one",
     async (reader: Client, from: number) => {
-      const newer = await flood(server, { channelId: from, topic: "t", count: 1 });
+      const newer = await server.flood({ channelId: from, topic: "t", count: 1 });
       await flag(reader, "add", newer);
       return { announced: newer, unread: [] };
     },
@@ -146,7 +145,7 @@ for (const [what, goesOn] of [
   [
     "posts beyond an unread message",
     async (reader: Client, from: number) => {
-      const unread = await flood(server, { channelId: from, topic: "other", count: 1 });
+      const unread = await server.flood({ channelId: from, topic: "other", count: 1 });
       const message = { type: "channel", to: from, topic: "t", content: "own", read_by_sender: true };
       for (let post = 0; post < 4 * limits.own_posts_per_watermark; post++) await reader.post("/messages", message);
       return { announced: [], unread };
@@ -171,11 +170,11 @@ for (const [what, goesOn] of [
 t.test("[E2] a topic that is marked while its channel's mark is still to be announced is announced once", async (t) => {
   const { reader, from, to, ids, follower } = await setUp();
   // So many are marked as unread one by one that the second mark cannot look at all of them at once.
-  const single = await flood(server, { channelId: to, topic: "single", count: limits.read_rows_inline_max });
+  const single = await server.flood({ channelId: to, topic: "single", count: limits.read_rows_inline_max });
   t.equal(await markChannel(reader, to), 200);
   await goOn();
   await flag(reader, "remove", single);
-  const last = await flood(server, { channelId: from, topic: "t", count: 1 });
+  const last = await server.flood({ channelId: from, topic: "t", count: 1 });
   const known = (await announcedTo(follower)).length;
   t.equal(await markChannel(reader, from), 200);
   t.equal(await markTopic(reader, from), 200);
@@ -196,10 +195,10 @@ t.test("[E2] what was announced as read on leaving stays read where it moves, be
   t.equal(await markChannel(reader, from), 200);
   t.equal((await flag(reader, "remove", ids)).status, 200);
   t.equal(await leave(reader), 200);
-  await realmOf(server).dispatcher.idle();
+  await server.realm.dispatcher.idle();
   t.strictSame(await announcedTo(follower), ids);
   t.equal(rowsLeft()[0], 1, "the mark's slices have not run yet");
-  t.strictSame(outcome(await move(owner, ids[0] ?? 0, { stream_id: to, propagate_mode: "change_all" })), moved);
+  await expects(t, move(owner, ids[0] ?? 0, { stream_id: to, propagate_mode: "change_all" }), moved);
   t.strictSame(await unreadOf(reader), []);
   await goOn();
   t.strictSame([...new Set(await announcedTo(follower))], ids);
@@ -213,10 +212,10 @@ t.test("[S3] read_announcements_examined_max: of more pending marks the latest c
   await goOn();
   t.equal((await flag(reader, "remove", ids)).status, 200);
   const earlier = Array.from({ length: limits.read_announcements_examined_max }, (_, index) => index / 100);
-  for (const at of earlier) write(server, "readAnnouncements", [from, reader.userId, at], { startedAt: clock.now() });
+  for (const at of earlier) server.write("readAnnouncements", [from, reader.userId, at], { startedAt: clock.now() });
   t.equal(await markChannel(reader, from), 200);
   t.equal(await leave(reader), 200);
-  const { environment } = realmOf(server);
+  const { environment } = server.realm;
   environment.transaction(() => {
     for (const at of earlier) environment.remove("readAnnouncements", [from, reader.userId, at]);
   });
@@ -231,14 +230,14 @@ t.test("[S3] read_announcements_examined_max: of more pending marks the latest c
 
 t.test("[E2] messages moved into a topic after the mark, and those marked as unread since, stay unread", async (t) => {
   const { reader, from, to, ids, follower } = await setUp();
-  const [elsewhere = 0] = await flood(server, { channelId: from, topic: "elsewhere", count: 1 });
+  const [elsewhere = 0] = await server.flood({ channelId: from, topic: "elsewhere", count: 1 });
   const [last = 0, before = 0, sooner = 0] = ids.toReversed();
   // Moved before the mark, so not marked.
-  t.strictSame(outcome(await move(owner, sooner, { stream_id: to })), moved);
-  await realmOf(server).dispatcher.idle();
+  await expects(t, move(owner, sooner, { stream_id: to }), moved);
+  await server.realm.dispatcher.idle();
   t.equal(await markTopic(reader, from), 200);
-  t.strictSame(outcome(await move(owner, elsewhere, { topic: "t" })), moved);
-  t.strictSame(outcome(await move(owner, last, { stream_id: to })), moved);
+  await expects(t, move(owner, elsewhere, { topic: "t" }), moved);
+  await expects(t, move(owner, last, { stream_id: to }), moved);
   t.equal((await flag(reader, "remove", [last, before])).status, 200);
   await goOn();
   const unread = [sooner, before, last, elsewhere];
@@ -252,17 +251,17 @@ t.test("[E2] messages moved into a topic after the mark, and those marked as unr
 
 t.test("[E2] when two users leave one after the other and messages move, each gets all announcements", async (t) => {
   const { reader, from, to, ids, follower } = await setUp();
-  const other = await personOf(server, "other");
+  const other = await server.user("other");
   await other.post("/users/me/subscriptions", {
     subscriptions: [{ name: `from ${places}` }, { name: `to ${places}` }],
   });
   const [newest = 0] = ids.toReversed();
-  const more = await flood(server, { channelId: from, topic: "t", count });
-  const follows = await Follower.of(other, { event_types: types });
+  const more = await server.flood({ channelId: from, topic: "t", count });
+  const follows = await other.follow({ event_types: types });
   t.equal(await leave(reader), 200);
-  t.strictSame(outcome(await move(owner, newest, { stream_id: to })), moved);
+  await expects(t, move(owner, newest, { stream_id: to }), moved);
   t.equal(await leave(other), 200);
-  t.strictSame(outcome(await move(owner, more[0] ?? 0, { stream_id: to })), moved);
+  await expects(t, move(owner, more[0] ?? 0, { stream_id: to }), moved);
   await goOn();
   t.strictSame(await announcedTo(follower), [...ids, ...more]);
   t.strictSame(await announcedTo(follows), more, "the other user has received no more");
@@ -274,9 +273,9 @@ t.test("[M3] a restart between the slices loses neither pending announcements no
   const first = await startClockedServer(t);
   const { reader, to, ids, follower } = await setUp(first.server);
   t.equal(await leave(reader), 200);
-  await realmOf(first.server).dispatcher.idle();
+  await first.server.realm.dispatcher.idle();
   const [last = 0] = ids.toReversed();
-  t.strictSame(outcome(await move(first.server.owner, last, { stream_id: to })), moved);
+  await expects(t, move(first.server.owner, last, { stream_id: to }), moved);
   t.strictSame(rowsLeft(first.server), [1, 1]);
   const { queue_id, last_event_id } = follower.state;
   await first.server.stop();
@@ -290,7 +289,7 @@ t.test("[M3] a restart between the slices loses neither pending announcements no
 
 t.test("[M8] announcements that an older server left without a row are sent", async (t) => {
   const { reader, ids, follower } = await setUp();
-  const { environment, dispatcher } = realmOf(server);
+  const { environment, dispatcher } = server.realm;
   t.equal(await leave(reader), 200);
   await dispatcher.idle();
   environment.transaction(() => {
@@ -315,11 +314,11 @@ t.test("[S3] an abandoned announcement neither records departures forever nor ke
   const { reader, from, to, ids, follower } = await setUp();
   const [one = 0, other = 0] = ids;
   const since = clock.now() - limits.read_announcement_ms_max;
-  write(server, "readAnnouncements", [from, reader.userId, 0], { startedAt: since });
-  t.strictSame(outcome(await move(owner, one, { stream_id: to })), moved);
+  server.write("readAnnouncements", [from, reader.userId, 0], { startedAt: since });
+  await expects(t, move(owner, one, { stream_id: to }), moved);
   t.strictSame(rowsLeft(), [1, 1], "kept at the limit, because it may still run");
   clock.advance(1);
-  t.strictSame(outcome(await move(owner, other, { stream_id: to })), moved);
+  await expects(t, move(owner, other, { stream_id: to }), moved);
   t.strictSame(rowsLeft(), [0, 1], "removed beyond the limit");
   t.equal(await leave(reader), 200);
   await goOn();
@@ -333,7 +332,7 @@ t.test("[S3] recorded departures are removed slice by slice, however many there 
   const many = limits.read_rows_per_command_max + 5;
   t.equal(await leave(reader), 200);
   const gone = { conversationId: 1, senderId: owner.userId, traits: 0 };
-  const { environment } = realmOf(server);
+  const { environment } = server.realm;
   environment.transaction(() => {
     for (let id = 1; id <= many; id++) environment.put("readDepartures", [from, 1_000_000 + id, 0], gone);
   });
@@ -345,7 +344,7 @@ t.test("[S3] recorded departures are removed slice by slice, however many there 
 t.test("after a topic mark is announced, the channel's read watermark is above the messages read", async (t) => {
   const { reader, from, ids } = await setUp();
   const watermark = () =>
-    realmOf(server).environment.get("readWatermarks", [watermarkKinds.channel, from, reader.userId])?.upTo ?? 0;
+    server.realm.environment.get("readWatermarks", [watermarkKinds.channel, from, reader.userId])?.upTo ?? 0;
   t.ok(watermark() < (ids[0] ?? 0));
   t.equal(await markTopic(reader, from), 200);
   await goOn();

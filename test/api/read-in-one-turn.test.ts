@@ -6,7 +6,6 @@ import t from "tap";
 import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
-import { createChannel, Follower, flood, personOf, realmOf } from "../support/conversation.ts";
 import { editCommand } from "../support/message-changes.ts";
 import { startTestServer } from "../support/server.ts";
 
@@ -22,16 +21,16 @@ for (const [what, isMuteFirst, leaves] of [
   ["leaving, then muting", false, true],
 ] as const) {
   t.test(`[E2] messages that two requests of one turn mark as read are announced once: ${what}`, async (t) => {
-    const reader = await personOf(server, what.replaceAll(/\W/g, ""));
-    const channel = await createChannel(owner, what, [reader]);
-    const ids = await flood(server, { channelId: channel, topic: "t", count: limits.read_rows_inline_max + 5 });
-    const follower = await Follower.of(reader, { event_types: types });
+    const reader = await server.user(what.replaceAll(/\W/g, ""));
+    const channel = await owner.createChannel(what, [reader]);
+    const ids = await server.flood({ channelId: channel, topic: "t", count: limits.read_rows_inline_max + 5 });
+    const follower = await reader.follow({ event_types: types });
     const by = reader.userId;
     const mute = command({ actor: "user", id: by }, "muted-users.add", { userId: owner.userId }, by);
     const mark = command({ actor: "user", id: by }, "read-state.mark-channel", { channelId: channel }, by);
     const leave = command({ actor: "realm" }, "subscriptions.remove", { channelNames: [what], principals: null }, by);
     const other = leaves ? leave : mark;
-    const { dispatcher } = realmOf(server);
+    const { dispatcher } = server.realm;
     await Promise.all((isMuteFirst ? [mute, other] : [other, mute]).map((asked) => dispatcher.ask(asked)));
     await follower.until(({ type, messages }) => type === "update_message_flags" && messages.includes(ids.at(-1)));
     await follower.settled();
@@ -43,20 +42,20 @@ for (const [what, isMuteFirst, leaves] of [
 }
 
 t.test("[E2] a message marked as unread, then read by a mark is announced, if its reader leaves, too", async (t) => {
-  const reader = await personOf(server, "hurrying");
-  const channel = await createChannel(owner, "hurried", [reader]);
-  const ids = await flood(server, { channelId: channel, topic: "t", count: limits.read_rows_inline_max + 5 });
+  const reader = await server.user("hurrying");
+  const channel = await owner.createChannel("hurried", [reader]);
+  const ids = await server.flood({ channelId: channel, topic: "t", count: limits.read_rows_inline_max + 5 });
   // The first mark is announced in a later turn: as long as that is pending, it would be announced as well.
-  const before = await Follower.of(reader, { event_types: types });
+  const before = await reader.follow({ event_types: types });
   await reader.post("/mark_stream_as_read", { stream_id: channel });
   await before.until(({ type, messages }) => type === "update_message_flags" && messages.includes(ids.at(-1)));
   await reader.post("/messages/flags", { op: "remove", flag: "read", messages: ids });
-  const follower = await Follower.of(reader, { event_types: types });
+  const follower = await reader.follow({ event_types: types });
   const by = reader.userId;
   const mark = command({ actor: "user", id: by }, "read-state.mark-channel", { channelId: channel }, by);
   const params = { channelNames: ["hurried"], principals: null };
   const leave = command({ actor: "realm" }, "subscriptions.remove", params, by);
-  const { dispatcher } = realmOf(server);
+  const { dispatcher } = server.realm;
   await Promise.all([mark, leave].map((asked) => dispatcher.ask(asked)));
   await follower.until(({ type, messages }) => type === "update_message_flags" && messages.includes(ids.at(-1)));
   await follower.settled();
@@ -67,14 +66,14 @@ t.test("[E2] a message marked as unread, then read by a mark is announced, if it
 });
 
 t.test("[E2] a message that became read by leaving is announced, even if it moves in the same turn", async (t) => {
-  const reader = await personOf(server, "mover");
-  const [from, to] = [await createChannel(owner, "from", [reader]), await createChannel(owner, "to", [reader])];
-  const ids = await flood(server, { channelId: from, topic: "t", count: 5 });
-  const follower = await Follower.of(reader, { event_types: types });
+  const reader = await server.user("mover");
+  const [from, to] = [await owner.createChannel("from", [reader]), await owner.createChannel("to", [reader])];
+  const ids = await server.flood({ channelId: from, topic: "t", count: 5 });
+  const follower = await reader.follow({ event_types: types });
   const by = reader.userId;
   const leave = command({ actor: "realm" }, "subscriptions.remove", { channelNames: ["from"], principals: null }, by);
   const move = editCommand(ids[0] ?? 0, { channelId: to, propagateMode: "change_all" }, owner.userId);
-  const { dispatcher } = realmOf(server);
+  const { dispatcher } = server.realm;
   await Promise.all([leave, move].map((asked) => dispatcher.ask(asked)));
   await dispatcher.idle();
   await follower.settled();

@@ -4,20 +4,19 @@
  */
 import t from "tap";
 import type { Client } from "../support/client.ts";
-import { createChannel, personOf } from "../support/conversation.ts";
 import { quietly } from "../support/message-moves.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
 const { owner } = server;
 const [writer, reader, idler, outsider] = [
-  await personOf(server, "writer"),
-  await personOf(server, "reader"),
-  await personOf(server, "idler"),
-  await personOf(server, "outsider"),
+  await server.user("writer"),
+  await server.user("reader"),
+  await server.user("idler"),
+  await server.user("outsider"),
 ];
-const from = await createChannel(owner, "from", [owner, writer, reader, idler]);
-const to = await createChannel(owner, "to", [owner, writer, reader, idler, outsider]);
+const from = await owner.createChannel("from", [owner, writer, reader, idler]);
+const to = await owner.createChannel("to", [owner, writer, reader, idler, outsider]);
 
 const mark = (by: Client, id: number) => by.post("/messages/flags", { flag: "read", op: "add", messages: [id] });
 const readersOf = async (id: number) => (await writer.get(`/messages/${id}/read_receipts`)).body.user_ids;

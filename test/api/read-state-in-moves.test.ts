@@ -6,8 +6,7 @@ import t from "tap";
 import { type Command, command } from "../../actors/protocol/commands.ts";
 import { collectUnread } from "../../domain/unread.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { Client } from "../support/client.ts";
-import { addUsers, createChannel, type Event, Follower, flood, personOf, realmOf } from "../support/conversation.ts";
+import type { Client, Event, Follower } from "../support/client.ts";
 import { bodiesOf } from "../support/logged-events.ts";
 import { editCommand } from "../support/message-changes.ts";
 import { startSlowServer } from "../support/realtime-clock.ts";
@@ -16,7 +15,7 @@ import { rowsOf, turn } from "../support/runtime.ts";
 const types = ["message", "update_message_flags"];
 const { server } = await startSlowServer(t);
 const { owner } = server;
-const { dispatcher } = realmOf(server);
+const { dispatcher } = server.realm;
 let places = 0;
 
 interface SetUp {
@@ -33,16 +32,16 @@ interface SetUp {
 
 async function setUp(count: number, inFrom: readonly number[] = [], inTo: readonly number[] = []): Promise<SetUp> {
   places++;
-  const reader = await personOf(server, `reader${places}`);
+  const reader = await server.user(`reader${places}`);
   const channel = (name: string, others: readonly number[]) =>
-    createChannel(owner, `${name} ${places}`, [], { subscribers: [owner.userId, reader.userId, ...others] });
+    owner.createChannel(`${name} ${places}`, [], { subscribers: [owner.userId, reader.userId, ...others] });
   const [from, to, third] = [await channel("from", inFrom), await channel("to", inTo), await channel("third", [])];
-  const ids = await flood(server, { channelId: from, topic: "t", count });
-  for (const channelId of [from, to]) await flood(server, { channelId, topic: "periods", count: 1 });
+  const ids = await server.flood({ channelId: from, topic: "t", count });
+  for (const channelId of [from, to]) await server.flood({ channelId, topic: "periods", count: 1 });
   return { reader, from, to, third, ids };
 }
 
-const fetched = (who: Client): Promise<Follower> => Follower.of(who, { event_types: types, fetch_event_types: types });
+const fetched = (who: Client): Promise<Follower> => who.follow({ event_types: types, fetch_event_types: types });
 
 function unreadIn(state: Event): number[] {
   const groups = state.unread_msgs.streams as readonly { unread_message_ids: number[] }[];
@@ -64,7 +63,7 @@ async function known(follower: Follower): Promise<number[]> {
  * once.
  */
 function stateOf(userIds: readonly number[], ids: readonly number[]) {
-  const read = rowsOf(realmOf(server).environment, "events");
+  const read = rowsOf(server.realm.environment, "events");
   return userIds.map((userId) => {
     const mine = read.filter(({ audience }) => audience.to === "users" && audience.ids.includes(userId));
     const received = new Set(bodiesOf(mine, "update_message_flags").flatMap(({ messages }) => messages));
@@ -128,7 +127,7 @@ for (const [what, move, between, isUnread] of happenings) {
 }
 
 const sliceSize = 100;
-const others = await addUsers(server, "crowd", (3 * limits.moved_read_states_per_command_max) / sliceSize);
+const others = await server.users("crowd", (3 * limits.moved_read_states_per_command_max) / sliceSize);
 
 t.test("[S3, M7, M9] in a large channel read state moves first, and agrees with the announcements", async (t) => {
   const inBoth = others.filter((_, index) => index % 2 === 0);

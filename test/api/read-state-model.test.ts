@@ -8,7 +8,6 @@ import { command } from "../../actors/protocol/commands.ts";
 import { parseContent } from "../../domain/markdown/render.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Client } from "../support/client.ts";
-import { createChannel, Follower, personOf, reactivate, realmOf } from "../support/conversation.ts";
 import { Mirror, mirroredTypes } from "../support/mirror.ts";
 import { type Flag, Model } from "../support/read-state-model.ts";
 import { seedOf } from "../support/seed.ts";
@@ -16,7 +15,7 @@ import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
 const { owner } = server;
-const people = await Promise.all(["ada", "bob", "cyd"].map((name) => personOf(server, name)));
+const people = await Promise.all(["ada", "bob", "cyd"].map((name) => server.user(name)));
 // Topics that are followed or unmuted automatically have their own tests (automatic-policies.test.ts).
 const never = 4;
 for (const who of people) {
@@ -110,7 +109,7 @@ class World {
     const channelNames = [`a${made}`, `b${made}`, `p${made}`];
     const ids: number[] = [];
     for (const name of channelNames) {
-      ids.push(await createChannel(owner, name, [owner, ...people], { invite_only: name.startsWith("p") }));
+      ids.push(await owner.createChannel(name, [owner, ...people], { invite_only: name.startsWith("p") }));
     }
     return new World(ids, channelNames);
   }
@@ -139,7 +138,7 @@ class World {
     const params = { content: "burst", parsed, client: "test", queueId: null, localId: null, isReadBySender: false };
     const { userId } = client(sender);
     const sends = Array.from({ length: burstSize }, () =>
-      realmOf(server).dispatcher.ask(command(to, "message.post", params, userId)),
+      server.realm.dispatcher.ask(command(to, "message.post", params, userId)),
     );
     for (const result of await Promise.all(sends)) {
       if (result.kind === "refused") return;
@@ -257,7 +256,7 @@ class World {
       isForAll: false,
       isRead: true,
     });
-    await reactivate(server, owner, client(who));
+    await server.reactivate(owner, client(who));
     this.model.inactive.delete(who);
   }
 
@@ -274,7 +273,7 @@ function client(index: number): Client {
 
 /** Waits until all marks are announced. */
 async function announced(): Promise<void> {
-  const { dispatcher, environment } = realmOf(server);
+  const { dispatcher, environment } = server.realm;
   const isPending = () =>
     environment
       .rows("timers", { limit: 100 })
@@ -311,7 +310,7 @@ t.test("read watermarks and exceptions give the same result as a row per user an
       await clean();
       const world = await World.make();
       const followers = await Promise.all(
-        people.map((who) => Follower.of(who, { ...watched, fetch_event_types: mirroredTypes })),
+        people.map((who) => who.follow({ ...watched, fetch_event_types: mirroredTypes })),
       );
       for (const played of steps) await world.play(played);
       await announced();

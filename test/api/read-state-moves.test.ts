@@ -2,8 +2,7 @@
  * Read state moves with messages to another channel, for parts of topics and whole topics (architecture, Read state).
  */
 import t from "tap";
-import type { Client } from "../support/client.ts";
-import { createChannel, Follower, outcome } from "../support/conversation.ts";
+import { type Client, expects } from "../support/client.ts";
 import { move, moved } from "../support/message-moves.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
 
@@ -13,8 +12,8 @@ let channels = 0;
 /** Two channels with these subscribers. */
 async function places(from: readonly Client[], to: readonly Client[], more = {}): Promise<[number, number]> {
   channels += 2;
-  const former = await createChannel(owner, `from ${channels}`, [owner, ...from]);
-  return [former, await createChannel(owner, `to ${channels}`, [owner, ...to], more)];
+  const former = await owner.createChannel(`from ${channels}`, [owner, ...from]);
+  return [former, await owner.createChannel(`to ${channels}`, [owner, ...to], more)];
 }
 
 const join = (who: Client, more = {}) =>
@@ -47,9 +46,9 @@ for (const [how, mode] of [
     await flag(bob, "add", "read", [first, second]);
     await flag(bob, "add", "read", [fourth]);
     await flag(bob, "remove", "read", [first]);
-    const follower = await Follower.of(bob, { event_types: ["message", "update_message_flags"] });
+    const follower = await bob.follow({ event_types: ["message", "update_message_flags"] });
     const named = mode === "change_all" ? third : second;
-    t.strictSame(outcome(await move(owner, named, { stream_id: to, propagate_mode: mode })), moved);
+    await expects(t, move(owner, named, { stream_id: to, propagate_mode: mode }), moved);
     await follower.settled();
     t.strictSame(await unreadIn(bob, to), mode === "change_all" ? [first, third] : [third]);
     t.strictSame(await unreadIn(bob, from), mode === "change_all" ? [] : [first]);
@@ -70,8 +69,8 @@ for (const mode of ["change_later", "change_all"] as const) {
     const [read = 0, waits = 0, byHand = 0, unreadByHand = 0] = gone;
     await flag(ada, "add", "read", [byHand]);
     await flag(ada, "remove", "read", [unreadByHand]);
-    const follower = await Follower.of(ada, { event_types: ["message", "update_message_flags"] });
-    t.strictSame(outcome(await move(owner, read, { stream_id: to, propagate_mode: mode })), moved);
+    const follower = await ada.follow({ event_types: ["message", "update_message_flags"] });
+    await expects(t, move(owner, read, { stream_id: to, propagate_mode: mode }), moved);
     await follower.settled();
     const isWhole = mode === "change_all";
     t.strictSame(await unreadIn(ada, to), isWhole ? [kept[1], waits, unreadByHand] : [waits, unreadByHand]);
@@ -86,7 +85,7 @@ for (const mode of ["change_later", "change_all"] as const) {
 t.test("a move leaves nothing unread for subscribers of the new channel only", async (t) => {
   const [from, to] = await places([ada], [cyd]);
   const ids = [await ada.say(from, "soup", "a"), await ada.say(from, "soup", "b @**cyd 0** @**all**")];
-  t.strictSame(outcome(await move(owner, ids[0] ?? 0, { stream_id: to, propagate_mode: "change_all" })), moved);
+  await expects(t, move(owner, ids[0] ?? 0, { stream_id: to, propagate_mode: "change_all" }), moved);
   t.strictSame(await unreadIn(cyd, to), []);
   for (const id of ids) t.ok((await flagsOf(cyd, id)).includes("read"));
   t.strictSame((await stateOf(cyd)).mentions, []);
@@ -98,8 +97,8 @@ t.test("[behaviour 8] a move is announced as read to users subscribed to the for
   const second = await ada.say(from, "soup", "b");
   await flag(bob, "add", "read", [first]);
   await flag(bob, "remove", "read", [first]);
-  const follower = await Follower.of(bob, { event_types: ["message", "update_message_flags"] });
-  t.strictSame(outcome(await move(owner, first, { stream_id: to, propagate_mode: "change_all" })), moved);
+  const follower = await bob.follow({ event_types: ["message", "update_message_flags"] });
+  await expects(t, move(owner, first, { stream_id: to, propagate_mode: "change_all" }), moved);
   await follower.settled();
   t.match(follower.ofType("update_message_flags"), [{ op: "add", flag: "read", messages: [first, second] }]);
   t.equal((await join(bob)).status, 200);
@@ -119,9 +118,9 @@ t.test("[E2] messages moved where a user's history is protected are deleted for 
   await flag(bob, "remove", "read", [ids[0] ?? 0]);
   const types = ["message", "update_message", "delete_message", "update_message_flags"];
   const capabilities = { bulk_message_deletion: true };
-  const follower = await Follower.of(bob, { event_types: types, client_capabilities: capabilities });
+  const follower = await bob.follow({ event_types: types, client_capabilities: capabilities });
   const params = { stream_id: to, propagate_mode: "change_all" };
-  t.strictSame(outcome(await move(owner, ids[0] ?? 0, params)), moved);
+  await expects(t, move(owner, ids[0] ?? 0, params), moved);
   await follower.settled();
   t.match(follower.ofType("delete_message"), [{ stream_id: from, message_ids: ids }]);
   t.strictSame(follower.ofType("update_message"), [], "not in the new channel");

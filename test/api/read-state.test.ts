@@ -2,29 +2,15 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client } from "../support/client.ts";
-import {
-  addUsers,
-  createChannel,
-  Follower,
-  flood,
-  outcome,
-  personOf,
-  reactivate,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  setUserSettings,
-  success,
-} from "../support/conversation.ts";
+import { type Client, expects, Follower, refusal, success } from "../support/client.ts";
 import { startTestServer } from "../support/server.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, anna, bert } = await startServerWithUsers(t, ["anna", "bert"]);
-const kitchen = await createChannel(owner, "kitchen", [anna, bert]);
+const kitchen = await owner.createChannel("kitchen", [anna, bert]);
 
 const types = ["message", "update_message_flags"];
-const follow = (client: Client) => Follower.of(client, { event_types: types });
+const follow = (client: Client) => client.follow({ event_types: types });
 // biome-ignore lint/suspicious/noExplicitAny: the state is compared as a whole
 const unreadOf = async (client: Client, params = {}): Promise<any> =>
   (await client.register({ event_types: types, fetch_event_types: types, ...params }))["unread_msgs"];
@@ -40,7 +26,7 @@ t.test("[spec 4.16] a topic is marked as read, whatever its case, and only the c
   const other = await anna.say(kitchen, "bread", "two");
   const second = await anna.say(kitchen, "soup", "three");
   const [mine, theirs] = [await follow(bert), await follow(anna)];
-  t.strictSame(outcome(await markTopic(bert, kitchen, "SOUP")), success());
+  await expects(t, markTopic(bert, kitchen, "SOUP"), success());
   t.strictSame(await flagsOf(bert, first), ["read"]);
   t.strictSame(await flagsOf(bert, second), ["read"]);
   t.strictSame(await flagsOf(bert, other), []);
@@ -63,20 +49,20 @@ t.test("[spec 4.16] a topic is marked as read, whatever its case, and only the c
 });
 
 t.test("[behaviour 2.16, 12.18] marking an unknown or hidden channel or topic is rejected", async (t) => {
-  const secret = await createChannel(owner, "secret", [anna], { invite_only: true });
+  const secret = await owner.createChannel("secret", [anna], { invite_only: true });
   await anna.say(secret, "hidden", "one");
   await anna.say(kitchen, "theirs", "one");
-  const outsider = await personOf(server, "outsider");
+  const outsider = await server.user("outsider");
   for (const id of [secret, 999]) {
-    t.strictSame(outcome(await markTopic(bert, id, "hidden")), refusal("Invalid channel ID"));
-    t.strictSame(outcome(await bert.post("/mark_stream_as_read", { stream_id: id })), refusal("Invalid channel ID"));
+    await expects(t, markTopic(bert, id, "hidden"), "Invalid channel ID");
+    await expects(t, bert.post("/mark_stream_as_read", { stream_id: id }), "Invalid channel ID");
   }
-  t.strictSame(outcome(await markTopic(bert, kitchen, "none")), refusal("No such topic 'none'"));
-  t.strictSame(outcome(await markTopic(outsider, kitchen, "theirs")), refusal("No such topic 'theirs'"));
-  t.strictSame(outcome(await markTopic(bert, kitchen, "general chat")), refusal("No such topic ''"));
-  t.strictSame(outcome(await markTopic(bert, kitchen, "")), success(), "an empty name is not looked up");
+  await expects(t, markTopic(bert, kitchen, "none"), "No such topic 'none'");
+  await expects(t, markTopic(outsider, kitchen, "theirs"), "No such topic 'theirs'");
+  await expects(t, markTopic(bert, kitchen, "general chat"), "No such topic ''");
+  await expects(t, markTopic(bert, kitchen, ""), success(), "an empty name is not looked up");
   const empty = await anna.say(kitchen, "", "one");
-  t.strictSame(outcome(await markTopic(bert, kitchen, "general chat")), success());
+  await expects(t, markTopic(bert, kitchen, "general chat"), success());
   t.strictSame(await flagsOf(bert, empty), ["read"]);
   t.match((await bert.post("/mark_topic_as_read", { stream_id: kitchen })).body, { code: "REQUEST_VARIABLE_MISSING" });
   t.equal((await bert.post("/mark_topic_as_read", { topic_name: "x", stream_id: "x" })).status, 400);
@@ -84,16 +70,16 @@ t.test("[behaviour 2.16, 12.18] marking an unknown or hidden channel or topic is
 });
 
 t.test("[behaviour 8] a channel or everything is marked as read; everything is one event without ids", async (t) => {
-  const channel = await createChannel(owner, "marked", [anna, bert]);
+  const channel = await owner.createChannel("marked", [anna, bert]);
   const ids = [await anna.say(channel, "a", "1"), await anna.say(channel, "b", "2")];
   const elsewhere = await anna.say(kitchen, "marked", "3");
   const heard = await direct(anna, [bert]);
   const follower = await follow(bert);
-  t.strictSame(outcome(await bert.post("/mark_stream_as_read", { stream_id: channel })), success());
+  await expects(t, bert.post("/mark_stream_as_read", { stream_id: channel }), success());
   for (const id of ids) t.strictSame(await flagsOf(bert, id), ["read"]);
   t.strictSame(await flagsOf(bert, elsewhere), []);
-  t.strictSame(outcome(await bert.post("/mark_all_as_read")), success({ complete: true }));
-  t.strictSame(outcome(await bert.post("/mark_all_as_read")), success({ complete: true }));
+  await expects(t, bert.post("/mark_all_as_read"), success({ complete: true }));
+  await expects(t, bert.post("/mark_all_as_read"), success({ complete: true }));
   for (const id of [elsewhere, heard]) t.strictSame(await flagsOf(bert, id), ["read"]);
   t.match(await unreadOf(bert), { count: 0, pms: [], streams: [], huddles: [], mentions: [] });
   await follower.settled();
@@ -104,10 +90,10 @@ t.test("[behaviour 8] a channel or everything is marked as read; everything is o
 });
 
 t.test("marking many messages is answered at once and stores one row; the events follow in slices", async (t) => {
-  const channel = await createChannel(owner, "flooded", [anna, bert]);
+  const channel = await owner.createChannel("flooded", [anna, bert]);
   const count = 2 * limits.read_rows_per_command_max + limits.read_rows_inline_max;
-  const ids = await flood(server, { channelId: channel, topic: "t", count });
-  const { environment } = realmOf(server);
+  const ids = await server.flood({ channelId: channel, topic: "t", count });
+  const { environment } = server.realm;
   const rows = () =>
     (["readWatermarks", "readExceptions", "readStates"] as const).map((table) => environment.count(table));
   const follower = await follow(bert);
@@ -127,9 +113,9 @@ t.test("marking many messages is answered at once and stores one row; the events
 });
 
 t.test("reading one by one advances read watermarks, without a row for each", async (t) => {
-  const channel = await createChannel(owner, "scrolled", [anna, bert]);
-  const ids = await flood(server, { channelId: channel, topic: "t", count: 60 });
-  const exceptions = () => realmOf(server).environment.count("readExceptions");
+  const channel = await owner.createChannel("scrolled", [anna, bert]);
+  const ids = await server.flood({ channelId: channel, topic: "t", count: 60 });
+  const exceptions = () => server.realm.environment.count("readExceptions");
   const before = exceptions();
   for (let first = 0; first < ids.length; first += 6) {
     await bert.post("/messages/flags", { op: "add", flag: "read", messages: ids.slice(first, first + 6) });
@@ -143,12 +129,12 @@ t.test("reading one by one advances read watermarks, without a row for each", as
 });
 
 t.test("[behaviour 8] unread_msgs has direct and channel messages, mentions and muted topics in order", async (t) => {
-  const reader = await personOf(server, "reader");
+  const reader = await server.user("reader");
   // A followed topic counts as unmuted, but this test is about muted ones.
-  setUserSettings(server, reader.userId, { automatically_follow_topics_where_mentioned: false });
+  server.setUser(reader.userId, { automatically_follow_topics_where_mentioned: false });
   const [quiet, loud] = [
-    await createChannel(owner, "quiet", [reader, anna]),
-    await createChannel(owner, "loud", [reader, anna]),
+    await owner.createChannel("quiet", [reader, anna]),
+    await owner.createChannel("loud", [reader, anna]),
   ];
   await reader.post("/users/me/subscriptions/properties", {
     subscription_data: [{ stream_id: quiet, property: "is_muted", value: true }],
@@ -189,7 +175,7 @@ t.test("[behaviour 8] unread_msgs has direct and channel messages, mentions and 
 });
 
 t.test("[behaviour 8] leaving marks as read; after subscribing again only new messages are unread", async (t) => {
-  const channel = await createChannel(owner, "left", [anna, bert]);
+  const channel = await owner.createChannel("left", [anna, bert]);
   const id = await anna.say(channel, "t", "before");
   const follower = await follow(bert);
   await bert.delete("/users/me/subscriptions", { subscriptions: ["left"] });
@@ -204,19 +190,19 @@ t.test("[behaviour 8] leaving marks as read; after subscribing again only new me
 });
 
 t.test("[behaviour 2.20] messages unread before a deactivation are unread after the reactivation", async (t) => {
-  const away = await personOf(server, "away");
-  const channel = await createChannel(owner, "returned", [anna, away]);
+  const away = await server.user("away");
+  const channel = await owner.createChannel("returned", [anna, away]);
   const id = await anna.say(channel, "t", "before");
   await owner.delete(`/users/${away.userId}`);
   const meanwhile = await anna.say(channel, "t", "meanwhile");
-  await reactivate(server, owner, away);
+  await server.reactivate(owner, away);
   t.strictSame(await flagsOf(away, id), []);
   t.strictSame(await flagsOf(away, meanwhile), ["read", "historical"]);
   t.strictSame((await unreadOf(away)).streams[0].unread_message_ids, [id]);
 });
 
 t.test("[behaviour 5.1] a muted user's messages are read, those of before, too, but none after unmuting", async (t) => {
-  const channel = await createChannel(owner, "muting", [anna, bert]);
+  const channel = await owner.createChannel("muting", [anna, bert]);
   const before = await anna.say(channel, "t", "before");
   const follower = await follow(bert);
   await bert.post(`/users/me/muted_users/${anna.userId}`);
@@ -269,20 +255,20 @@ t.test("[behaviour 5.2] has_alert_word matches whole words in any case, as set w
 });
 
 t.test("[spec 2.9] topic_wildcard_mentioned, with wildcard_mentioned, is for users who wrote there", async (t) => {
-  const channel = await createChannel(owner, "topical", [anna, bert]);
+  const channel = await owner.createChannel("topical", [anna, bert]);
   await bert.say(channel, "t", "mine");
   const id = await anna.say(channel, "t", "@**topic**");
   t.strictSame(await flagsOf(bert, id), ["topic_wildcard_mentioned", "wildcard_mentioned"]);
   t.strictSame(await flagsOf(anna, id), ["topic_wildcard_mentioned", "wildcard_mentioned"]);
-  const late = await personOf(server, "silent");
+  const late = await server.user("silent");
   await late.post("/users/me/subscriptions", { subscriptions: [{ name: "topical" }] });
   t.strictSame(await flagsOf(late, await anna.say(channel, "t", "@**topic**")), []);
 });
 
 t.test("receipts list readers, but not users who hide theirs or are muted", async (t) => {
-  const people = await Promise.all(["r1", "r2", "r3"].map((name) => personOf(server, name)));
+  const people = await Promise.all(["r1", "r2", "r3"].map((name) => server.user(name)));
   const [one, two, three] = people as [Client, Client, Client];
-  const channel = await createChannel(owner, "receipts", [anna, ...people]);
+  const channel = await owner.createChannel("receipts", [anna, ...people]);
   const id = await anna.say(channel, "t", "x");
   const receipts = async (client: Client) => (await client.get(`/messages/${id}/read_receipts`)).body.user_ids;
   t.strictSame(await receipts(anna), []);
@@ -297,24 +283,24 @@ t.test("receipts list readers, but not users who hide theirs or are muted", asyn
   await three.post(`/users/me/muted_users/${anna.userId}`);
   t.strictSame(await receipts(anna), [one.userId], "nobody who has muted the caller");
   t.strictSame((await receipts(three)).includes(anna.userId), false);
-  const late = await personOf(server, "latereader");
+  const late = await server.user("latereader");
   await late.post("/users/me/subscriptions", { subscriptions: [{ name: "receipts" }] });
   t.strictSame(await receipts(anna), [one.userId], "nobody who did not receive it");
-  const secret = await createChannel(owner, "unread secret", [anna], { invite_only: true });
+  const secret = await owner.createChannel("unread secret", [anna], { invite_only: true });
   const hidden = await anna.say(secret, "t", "x");
   for (const out of [hidden, 999_999]) {
-    t.strictSame(outcome(await one.get(`/messages/${out}/read_receipts`)), refusal("Invalid message(s)"));
+    await expects(t, one.get(`/messages/${out}/read_receipts`), "Invalid message(s)");
   }
-  setRealmSettings(server, { enable_read_receipts: false });
+  server.setRealm({ enable_read_receipts: false });
   const refused = refusal("Read receipts are disabled in this organization.");
-  t.strictSame(outcome(await anna.get(`/messages/${id}/read_receipts`)), refused);
-  setRealmSettings(server, { enable_read_receipts: true });
+  await expects(t, anna.get(`/messages/${id}/read_receipts`), refused);
+  server.setRealm({ enable_read_receipts: true });
 });
 
 t.test("[S3] read_receipts_per_pass_max: receipts list the readers of every pass", async (t) => {
-  const first = await personOf(server, "first");
-  const many = await addUsers(server, "crowd", limits.read_receipts_per_pass_max + 1);
-  const last = await personOf(server, "last");
+  const first = await server.user("first");
+  const many = await server.users("crowd", limits.read_receipts_per_pass_max + 1);
+  const last = await server.user("last");
   const subscribers = [anna.userId, first.userId, ...many, last.userId];
   const made = await owner.post("/channels/create", { name: "crowded", subscribers });
   const id = await anna.say(made.body.id, "t", "x");
@@ -327,19 +313,19 @@ t.test("[S3] read_receipts_per_pass_max: receipts list the readers of every pass
 });
 
 t.test("[behaviour 5.2] guests mark messages that they can read", async (t) => {
-  const guest = await personOf(server, "guest", roles.guest);
-  const channel = await createChannel(owner, "guests", [anna, guest]);
+  const guest = await server.user("guest", roles.guest);
+  const channel = await owner.createChannel("guests", [anna, guest]);
   const id = await anna.say(channel, "t", "x");
   t.equal((await markTopic(guest, channel, "t")).status, 200);
   t.strictSame(await flagsOf(guest, id), ["read"]);
-  t.strictSame(outcome(await markTopic(guest, kitchen, "soup")), refusal("Invalid channel ID"));
+  await expects(t, markTopic(guest, kitchen, "soup"), "Invalid channel ID");
 });
 
 t.test("[M1, M3] read state, stars and marks survive a restart, and pending announcements are sent", async (t) => {
   const first = await startTestServer(t);
-  const reader = await personOf(first, "reader");
-  const channel = await createChannel(first.owner, "kept", [reader]);
-  const [one = 0, two = 0, three = 0] = await flood(first, {
+  const reader = await first.user("reader");
+  const channel = await first.owner.createChannel("kept", [reader]);
+  const [one = 0, two = 0, three = 0] = await first.flood({
     channelId: channel,
     topic: "t",
     count: limits.read_rows_inline_max + 5,

@@ -4,25 +4,13 @@
  */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
-import type { Client } from "../support/client.ts";
-import {
-  createChannel,
-  Follower,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  success,
-  systemGroup,
-  write,
-} from "../support/conversation.ts";
+import { type Client, expects, refusal, success } from "../support/client.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, anna, guest } = await startServerWithUsers(t, ["anna", "guest"]);
-setRealmSettings(server, { enable_spectator_access: true });
-const webId = await createChannel(owner, "web", [owner, anna], { is_web_public: true });
-const publicId = await createChannel(owner, "open", [owner, anna]);
+server.setRealm({ enable_spectator_access: true });
+const webId = await owner.createChannel("web", [owner, anna], { is_web_public: true });
+const publicId = await owner.createChannel("open", [owner, anna]);
 const web = await owner.say("web", "hello", "hello, world");
 const open = await owner.say("open", "hello", "hello, members");
 const nobody = owner.anonymous();
@@ -54,10 +42,7 @@ t.test("[behaviour 5.4] a spectator reads web-public channels, without anybody's
     byIds.body.messages.map(({ id }: { id: number }) => id),
     [web],
   );
-  t.strictSame(
-    outcome(await nobody.get(`/users/me/${webId}/topics`)),
-    success({ topics: [{ name: "hello", max_id: web }] }),
-  );
+  await expects(t, nobody.get(`/users/me/${webId}/topics`), success({ topics: [{ name: "hello", max_id: web }] }));
 });
 
 t.test("[behaviour 5.4] a spectator can request nothing else and receives nothing about it", async (t) => {
@@ -71,15 +56,11 @@ t.test("[behaviour 5.4] a spectator can request nothing else and receives nothin
     [...narrow, { operator: "unheard", operand: "of" }],
   ];
   for (const asked of refused) {
-    t.strictSame(
-      outcome(await nobody.get("/messages", { ...range, narrow: asked })),
-      notLoggedIn,
-      JSON.stringify(asked),
-    );
+    await expects(t, nobody.get("/messages", { ...range, narrow: asked }), notLoggedIn, JSON.stringify(asked));
   }
-  for (const id of [open, 999_999]) t.strictSame(outcome(await nobody.get(`/messages/${id}`)), notLoggedIn);
+  for (const id of [open, 999_999]) await expects(t, nobody.get(`/messages/${id}`), notLoggedIn);
   for (const id of [publicId, 999_999]) {
-    t.strictSame(outcome(await nobody.get(`/users/me/${id}/topics`)), refusal("Invalid channel ID"));
+    await expects(t, nobody.get(`/users/me/${id}/topics`), "Invalid channel ID");
   }
   const named = [...narrow, { operator: "channel", operand: "open" }];
   t.match((await nobody.get("/messages", { ...range, narrow: named })).body, {
@@ -89,11 +70,11 @@ t.test("[behaviour 5.4] a spectator can request nothing else and receives nothin
 });
 
 t.test("[D27] where spectator access is off, spectators get nothing", async (t) => {
-  setRealmSettings(server, { enable_spectator_access: false });
-  t.strictSame(outcome(await nobody.get("/messages", { ...range, narrow })), notLoggedIn);
-  t.strictSame(outcome(await nobody.get(`/messages/${web}`)), notLoggedIn);
-  t.strictSame(outcome(await nobody.get(`/users/me/${webId}/topics`)), notLoggedIn);
-  setRealmSettings(server, { enable_spectator_access: true });
+  server.setRealm({ enable_spectator_access: false });
+  await expects(t, nobody.get("/messages", { ...range, narrow }), notLoggedIn);
+  await expects(t, nobody.get(`/messages/${web}`), notLoggedIn);
+  await expects(t, nobody.get(`/users/me/${webId}/topics`), notLoggedIn);
+  server.setRealm({ enable_spectator_access: true });
   const wrong = new (nobody.constructor as typeof Client)(server.url, {
     email: "owner@localhost",
     key: "wrong",
@@ -108,11 +89,11 @@ t.test("[D27] where spectator access is off, spectators get nothing", async (t) 
 
 t.test("[D34] a guest who may not see the sender gets an unknown user, in events and in history", async (t) => {
   await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "web" }], principals: [guest.userId] });
-  const bert = await personOf(server, "bert");
+  const bert = await server.user("bert");
   await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "web" }], principals: [bert.userId] });
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
-  const follower = await Follower.of(guest, { event_types: ["message"] });
-  const other = await Follower.of(anna, { event_types: ["message"] });
+  server.setRealm({ can_access_all_users_group: server.group("role:members") });
+  const follower = await guest.follow({ event_types: ["message"] });
+  const other = await anna.follow({ event_types: ["message"] });
   const id = await bert.say("web", "hello", "who am I?");
   const known = (await guest.get(`/messages/${id}`)).body.message;
   t.equal(known.sender_full_name, "bert 0");
@@ -132,7 +113,7 @@ t.test("[D34] a guest who may not see the sender gets an unknown user, in events
 });
 
 t.test("topics are ordered by newest message; the empty one has its name", async (t) => {
-  const id = await createChannel(owner, "many", [owner, anna]);
+  const id = await owner.createChannel("many", [owner, anna]);
   const first = await owner.say("many", "First", "x");
   const second = await owner.say("many", "second", "x");
   const again = await owner.say("many", "FIRST", "x");
@@ -153,12 +134,12 @@ t.test("topics are ordered by newest message; the empty one has its name", async
 });
 
 t.test("[S1] protected history: only topics with received messages, each with the newest received one", async (t) => {
-  const id = await createChannel(owner, "vault", [owner], { invite_only: true });
+  const id = await owner.createChannel("vault", [owner], { invite_only: true });
   const join = () =>
     owner.post("/users/me/subscriptions", { subscriptions: [{ name: "vault" }], principals: [anna.userId] });
   await owner.say("vault", "before", "x");
   await owner.say("vault", "both", "x");
-  t.strictSame(outcome(await anna.get(`/users/me/${id}/topics`)), refusal("Invalid channel ID"), "not hers (D24)");
+  await expects(t, anna.get(`/users/me/${id}/topics`), "Invalid channel ID", "not hers (D24)");
   await join();
   t.strictSame((await anna.get(`/users/me/${id}/topics`)).body.topics, []);
   const during = await owner.say("vault", "both", "x");
@@ -173,8 +154,8 @@ t.test("readers of the channel get its topics; guests do not get a public channe
   const roleMatrix: [Client, boolean][] = [
     [owner, true],
     [anna, true],
-    [await personOf(server, "moderator", roles.moderator), true],
-    [await personOf(server, "outsider"), true],
+    [await server.user("moderator", roles.moderator), true],
+    [await server.user("outsider"), true],
     [guest, false],
     [nobody, false],
   ];
@@ -186,9 +167,9 @@ t.test("readers of the channel get its topics; guests do not get a public channe
 });
 
 t.test("a feed among many messages of other channels merges the reader's own channels", async (t) => {
-  const { dispatcher, view } = realmOf(server);
-  const lonely = await personOf(server, "lonely");
-  await createChannel(owner, "rare", [owner, lonely]);
+  const { dispatcher, view } = server.realm;
+  const lonely = await server.user("lonely");
+  await owner.createChannel("rare", [owner, lonely]);
   const mine = [await owner.say("rare", "t", "x")];
   const template = view.row("messages", open);
   if (template === undefined) throw new Error("no message");
@@ -196,9 +177,9 @@ t.test("a feed among many messages of other channels merges the reader's own cha
   for (let n = 0; n < 2000; n++) {
     const id = view.counter("message") + 1;
     const row = { ...template, id };
-    write(server, "messages", id, row);
-    write(server, "conversationMessages", [row.conversationId, id], { senderId: row.senderId, traits: row.traits });
-    write(server, "channelMessages", [publicId, id], {
+    server.write("messages", id, row);
+    server.write("conversationMessages", [row.conversationId, id], { senderId: row.senderId, traits: row.traits });
+    server.write("channelMessages", [publicId, id], {
       conversationId: row.conversationId,
       senderId: row.senderId,
       traits: row.traits,

@@ -5,13 +5,12 @@
 import { join } from "node:path";
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
-import { Client } from "../support/client.ts";
-import { createChannel, outcome, personOf, refusal, setRealmSettings, success } from "../support/conversation.ts";
-import { exchange, HostClient, watchChanges } from "../support/http.ts";
+import { Client, expects, outcome, refusal, success } from "../support/client.ts";
+import { exchange, HostClient } from "../support/http.ts";
 import { inviteLink, visit } from "../support/join.ts";
 import { fetchPage } from "../support/pictures.ts";
 import { runCli } from "../support/process.ts";
-import { connect, follow, getEvents, holdPoll, openQueue } from "../support/realtime.ts";
+import { connect, follow, holdPoll } from "../support/realtime.ts";
 import { readZuliprc, startTestServer, temporaryFolder } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
 
@@ -21,11 +20,11 @@ const event = { type: "realm", op: "deactivated", realm_id: 1 };
 
 t.test("only owners may deactivate the organization", async (t) => {
   const server = await startTestServer(t);
-  const changes = await watchChanges(server.owner);
+  const changes = await server.owner.watchChanges();
   for (const role of [roles.administrator, roles.moderator, roles.member, roles.guest]) {
-    const person = await personOf(server, `role${role}`, role);
+    const person = await server.user(`role${role}`, role);
     const refused = refusal("Must be an organization owner", "UNAUTHORIZED_PRINCIPAL");
-    t.strictSame(outcome(await person.post("/realm/deactivate")), refused);
+    await expects(t, person.post("/realm/deactivate"), refused);
   }
   t.strictSame(
     (await changes()).filter((one) => (one as { type: string }).type === "realm"),
@@ -37,35 +36,35 @@ t.test("only owners may deactivate the organization", async (t) => {
 t.test("[D1] all keys are rejected with 401, polls end, sockets close with 4403, all calls are rejected", async (t) => {
   const server = await startTestServer(t);
   const { owner } = server;
-  setRealmSettings(server, { enable_spectator_access: true });
-  await createChannel(owner, "web", [owner], { is_web_public: true });
+  server.setRealm({ enable_spectator_access: true });
+  await owner.createChannel("web", [owner], { is_web_public: true });
   const link = await inviteLink(owner);
-  const person = await personOf(server, "person");
+  const person = await server.user("person");
   const { socket: following } = await follow(person, { event_types: ["realm"] });
   const idle = await connect(person);
-  const queue = await openQueue(person, ["realm"]);
+  const queue = await person.openQueue(["realm"]);
   const poll = await holdPoll(server, person, queue, queue.last_event_id);
-  const deaf = await openQueue(person, ["message"]);
+  const deaf = await person.openQueue(["message"]);
   const unanswered = await holdPoll(server, person, deaf, deaf.last_event_id);
-  t.strictSame(outcome(await owner.post("/realm/deactivate")), success());
+  await expects(t, owner.post("/realm/deactivate"), success());
   const received = await poll.answer;
   t.match(received.body.events, [event]);
-  t.strictSame(outcome(await unanswered.answer), gone);
+  await expects(t, unanswered.answer, gone);
   t.match(await following.event(({ type }) => type === "realm"), event);
   for (const socket of [following, idle]) t.strictSame(await socket.closed, closed);
   for (const client of [owner, person]) {
     const answer = await client.get("/users/me");
     t.strictSame(outcome(answer), gone);
     t.ok(answer.headers.get("www-authenticate"), "[D2]");
-    t.strictSame(outcome(await client.post("/messages", { type: "direct", to: [2], content: "x" })), gone);
+    await expects(t, client.post("/messages", { type: "direct", to: [2], content: "x" }), gone);
   }
-  t.strictSame(outcome(await getEvents(person, queue, queue.last_event_id)), gone);
-  t.strictSame(outcome(await owner.post("/realm/deactivate")), gone);
+  await expects(t, person.getEvents(queue, queue.last_event_id), gone);
+  await expects(t, owner.post("/realm/deactivate"), gone);
   const wrong = new Client(server.url, { email: "owner@localhost", key: "wrong", userId: 0 });
   t.equal((await wrong.get("/users/me")).body.code, "INVALID_API_KEY", "a wrong key gets no information");
-  t.strictSame(outcome(await owner.anonymous().get("/messages", { num_before: 1, num_after: 0 })), gone);
+  await expects(t, owner.anonymous().get("/messages", { num_before: 1, num_after: 0 }), gone);
   const credentials = { username: "owner@localhost", password: "wrong password" };
-  t.strictSame(outcome(await owner.anonymous().post("/fetch_api_key", credentials)), gone);
+  await expects(t, owner.anonymous().post("/fetch_api_key", credentials), gone);
   t.equal((await owner.anonymous().get("/server_settings")).status, 200, "server settings stay available");
   t.equal((await fetchPage(server.url, "/health")).status, 200);
   t.equal((await visit(link)).status, 401);
@@ -87,11 +86,11 @@ t.test("[S1, M1] the deactivation of one organization survives a restart; reacti
   const ofSales = (url: string) => new HostClient(new Client(url, { email, key, userId: 2 }), "sales.example.org");
   const kept = await ofSales(before.url).say("general", "t", "kept");
   t.equal((await ofSales(before.url).post("/realm/deactivate")).status, 200);
-  t.strictSame(outcome(await ofSales(before.url).get("/users/me")), gone);
+  await expects(t, ofSales(before.url).get("/users/me"), gone);
   t.equal((await before.owner.get("/users/me")).status, 200);
   await before.stop();
   const during = await startTestServer(t, { dataDir });
-  t.strictSame(outcome(await ofSales(during.url).get("/users/me")), gone);
+  await expects(t, ofSales(during.url).get("/users/me"), gone);
   await during.stop();
   const back = await runCli(t, dataDir, "reactivate-realm", "sales");
   t.equal(back.code, 0, back.stderr);

@@ -5,28 +5,16 @@ import t from "tap";
 import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client, Params } from "../support/client.ts";
-import {
-  changeUser,
-  Follower,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  success,
-  write,
-} from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
+import { type Client, expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { goodPassword, inviteLink, problem, submit } from "../support/join.ts";
 import { restart } from "../support/restart.ts";
-import { rowsFor, writeMany } from "../support/rows.ts";
+import { rowsFor } from "../support/rows.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
 const server = await startTestServer(t);
 const { owner } = server;
-const administrator = await personOf(server, "administrator", roles.administrator);
-const member = await personOf(server, "member");
+const administrator = await server.user("administrator", roles.administrator);
+const member = await server.user("member");
 const ownersOnly = refusal("Must be an organization owner", "UNAUTHORIZED_PRINCIPAL");
 
 const add = (by: Client, domain: string, allow_subdomains = false, more: Record<string, string> = {}) =>
@@ -36,11 +24,11 @@ const unknown = (domain: string) => refusal(`No entry found for domain ${domain}
 
 async function clear(): Promise<void> {
   for (const { domain } of await listed()) await owner.delete(`/realm/domains/${domain}`);
-  setRealmSettings(server, { emails_restricted_to_domains: false });
+  server.setRealm({ emails_restricted_to_domains: false });
 }
 
 t.test("owners add, change and remove domains; everybody can list them and receives events", async (t) => {
-  const follower = await Follower.of(member, { event_types: ["realm_domains", "message"] });
+  const follower = await member.follow({ event_types: ["realm_domains", "message"] });
   const made = await add(owner, " Chat.Example.ORG ");
   const id = made.body.new_domain?.[0];
   t.strictSame(outcome(made), success({ new_domain: [id, "chat.example.org"] }));
@@ -50,14 +38,14 @@ t.test("owners add, change and remove domains; everybody can list them and recei
     { domain: "chat.example.org", allow_subdomains: false },
     { domain: "a-1.example", allow_subdomains: true },
   ];
-  t.strictSame(outcome(await member.get("/realm/domains")), success({ domains: both }));
+  await expects(t, member.get("/realm/domains"), success({ domains: both }));
   t.strictSame((await member.register({ fetch_event_types: ["realm_domains"] }))["realm_domains"], both);
   for (let count = 0; count < 2; count++) {
     const changed = await owner.patch("/realm/domains/CHAT.example.org", { allow_subdomains: true });
     t.strictSame(outcome(changed), success(), "the second time nothing changes");
   }
-  t.strictSame(outcome(await owner.delete("/realm/domains/a-1.example")), success());
-  t.strictSame(outcome(await owner.delete("/realm/domains/a-1.example")), unknown("a-1.example"));
+  await expects(t, owner.delete("/realm/domains/a-1.example"), success());
+  await expects(t, owner.delete("/realm/domains/a-1.example"), unknown("a-1.example"));
   t.strictSame(await listed(), [{ domain: "chat.example.org", allow_subdomains: true }]);
   await follower.settled();
   t.strictSame(
@@ -86,17 +74,17 @@ t.test("invalid, existing and unknown domains are rejected", async (t) => {
     "a_b.c": "Domain can only have letters, numbers, '.' and '-'s.",
     "ä.example": "Domain can only have letters, numbers, '.' and '-'s.",
   };
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   for (const [domain, fault] of Object.entries(faults)) {
-    t.strictSame(outcome(await add(owner, domain)), refusal(`Invalid domain: ${fault}`), domain);
+    await expects(t, add(owner, domain), `Invalid domain: ${fault}`, domain);
   }
   const taken = refusal("The domain taken.example is already a part of your organization.");
-  t.strictSame(outcome(await add(owner, "TAKEN.example")), taken);
-  t.strictSame(outcome(await owner.patch("/realm/domains/none", { allow_subdomains: true })), unknown("none"));
+  await expects(t, add(owner, "TAKEN.example"), taken);
+  await expects(t, owner.patch("/realm/domains/none", { allow_subdomains: true }), unknown("none"));
   for (const by of [member, administrator]) {
-    t.strictSame(outcome(await add(by, "other.example")), ownersOnly);
-    t.strictSame(outcome(await by.patch("/realm/domains/taken.example", { allow_subdomains: true })), ownersOnly);
-    t.strictSame(outcome(await by.delete("/realm/domains/taken.example")), ownersOnly);
+    await expects(t, add(by, "other.example"), ownersOnly);
+    await expects(t, by.patch("/realm/domains/taken.example", { allow_subdomains: true }), ownersOnly);
+    await expects(t, by.delete("/realm/domains/taken.example"), ownersOnly);
   }
   t.equal((await owner.post("/realm/domains", { domain: "x.example" })).body.code, "REQUEST_VARIABLE_MISSING");
   t.strictSame(await changes(), []);
@@ -111,15 +99,15 @@ t.test("[S3] realm_domains_max: one more is rejected", async (t) => {
     domainOf(id),
     { id, domain: domainOf(id), allowsSubdomains: false },
   ]);
-  writeMany(own, "realmDomains", rows);
+  own.writeMany("realmDomains", rows);
   t.equal((await add(own.owner, "last.example")).status, 200);
-  t.strictSame(outcome(await add(own.owner, "more.example")), refusal("Too many domains"));
+  await expects(t, add(own.owner, "more.example"), "Too many domains");
 });
 
 t.test("emails of new users must be in an allowed domain", async (t) => {
   await add(owner, "exact.example");
   await add(owner, "wide.example", true);
-  setRealmSettings(server, { emails_restricted_to_domains: true });
+  server.setRealm({ emails_restricted_to_domains: true });
   const create = async (email: string) =>
     outcome(await administrator.post("/users", { email, full_name: "New", password: goodPassword })).body as Params;
   const outside = (email: string) => refusal(`Email '${email}' not allowed in this organization`).body;
@@ -143,31 +131,28 @@ t.test("emails of new users must be in an allowed domain", async (t) => {
     ],
   });
   t.equal((await administrator.post("/invites", { invitee_emails: "x@exact.example" })).status, 200);
-  t.strictSame(outcome(await member.patch("/settings", { email: "m@other.example" })), refusal("Outside your domain."));
-  t.strictSame(
-    outcome(await member.patch("/settings", { email: "m@exact.example" })),
-    success({ server_sends_email: false }),
-  );
-  changeUser(server, owner.userId, (user) => ({ ...user, canChangeUserEmails: true }));
+  await expects(t, member.patch("/settings", { email: "m@other.example" }), "Outside your domain.");
+  await expects(t, member.patch("/settings", { email: "m@exact.example" }), success({ server_sends_email: false }));
+  server.changeUser(owner.userId, (user) => ({ ...user, canChangeUserEmails: true }));
   const renamed = await owner.patch(`/users/${member.userId}`, { new_email: "m@other.example" });
   t.strictSame(outcome(renamed), refusal("New email value error: Outside your domain."));
   t.equal((await owner.patch(`/users/${member.userId}`, { new_email: "m@wide.example" })).status, 200);
-  changeUser(server, member.userId, (user) => ({ ...user, email: member.account?.email ?? "" }));
+  server.changeUser(member.userId, (user) => ({ ...user, email: member.account?.email ?? "" }));
   await clear();
 });
 
 t.test("[spec 4.1] a link to an email that is no longer allowed changes nothing", async (t) => {
-  const person = await personOf(server, "mover");
+  const person = await server.user("mover");
   const keyHash = "a hash that nobody has";
-  write(server, "emailChanges", keyHash, {
+  server.write("emailChanges", keyHash, {
     userId: person.userId,
     newEmail: "mover@other.example",
-    createdAt: realmOf(server).view.now,
+    createdAt: server.realm.view.now,
   });
   await add(owner, "exact.example");
-  setRealmSettings(server, { emails_restricted_to_domains: true });
+  server.setRealm({ emails_restricted_to_domains: true });
   const confirm = command({ actor: "realm" }, "user.email-change.confirm", { keyHash }, null);
-  t.match(await realmOf(server).dispatcher.ask(confirm), { kind: "refused", msg: "Outside your domain." });
+  t.match(await server.realm.dispatcher.ask(confirm), { kind: "refused", msg: "Outside your domain." });
   await clear();
 });
 
@@ -175,7 +160,7 @@ t.test("the restriction ends with the last domain", async (t) => {
   await add(owner, "one.example");
   await add(owner, "two.example");
   t.equal((await owner.patch("/realm", { emails_restricted_to_domains: true })).status, 200);
-  const follower = await Follower.of(member, { event_types: ["realm", "realm_domains", "message"] });
+  const follower = await member.follow({ event_types: ["realm", "realm_domains", "message"] });
   await owner.delete("/realm/domains/one.example");
   await owner.delete("/realm/domains/two.example");
   await follower.settled();
@@ -188,7 +173,7 @@ t.test("[M1, D25] domains survive a restart, and a repeat under its key adds not
   const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
   const headers = { "Idempotency-Key": "a domain" };
   const first = await add(before.owner, "kept.example", true, headers);
-  t.strictSame(outcome(await add(before.owner, "kept.example", true, headers)), outcome(first));
+  await expects(t, add(before.owner, "kept.example", true, headers), outcome(first));
   await add(before.owner, "gone.example");
   await before.owner.delete("/realm/domains/gone.example");
   const after = await restart(t, before);

@@ -4,7 +4,7 @@
  */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
-import { createChannel, Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
+import { expects, outcome, refusal, success } from "../support/client.ts";
 import { outboxMails } from "../support/mail.ts";
 import { picture, upload } from "../support/pictures.ts";
 import { stateOf } from "../support/realm-state.ts";
@@ -26,13 +26,13 @@ t.test("[behaviour 2.1] with name_changes_disabled a new name is ignored, except
     const before = await nameOf(client);
     const answer = await client.patch("/settings", { full_name: "Somebody else", starred_message_counts: false });
     t.strictSame(outcome(answer), success());
-    t.strictSame(outcome(await client.patch("/settings", { full_name: "" })), success(), "not even validated");
+    await expects(t, client.patch("/settings", { full_name: "" }), success(), "not even validated");
     t.equal(await nameOf(client), before);
     t.match(await stateOf(client, ["user_settings"]), { user_settings: { starred_message_counts: false } });
   }
-  t.strictSame(outcome(await admin.patch("/settings", { full_name: "Ada" })), success());
+  await expects(t, admin.patch("/settings", { full_name: "Ada" }), success());
   t.equal(await nameOf(admin), "Ada");
-  t.strictSame(outcome(await admin.patch(`/users/${member.userId}`, { full_name: "Mem" })), success());
+  await expects(t, admin.patch(`/users/${member.userId}`, { full_name: "Mem" }), success());
   await set({ name_changes_disabled: false });
   await member.patch("/settings", { full_name: "Mem Ber" });
   t.equal(await nameOf(member), "Mem Ber");
@@ -40,27 +40,22 @@ t.test("[behaviour 2.1] with name_changes_disabled a new name is ignored, except
 
 t.test("[behaviour 2.1] with email changes disabled only administrators request one or use a link", async (t) => {
   const mails = await startTestServer(t);
-  const person = await personOf(mails, "person");
-  const chief = await personOf(mails, "chief", roles.administrator);
-  t.strictSame(
-    outcome(await person.patch("/settings", { email: "early@example.com" })),
-    success({ server_sends_email: false }),
-  );
+  const person = await mails.user("person");
+  const chief = await mails.user("chief", roles.administrator);
+  await expects(t, person.patch("/settings", { email: "early@example.com" }), success({ server_sends_email: false }));
   await mails.owner.patch("/realm", { email_changes_disabled: true });
   const refused = refusal("Email address changes are disabled in this organization.");
   for (const email of ["late@example.com", "no address", "chief0@example.com"]) {
-    t.strictSame(outcome(await person.patch("/settings", { email, color_scheme: 2 })), refused, email);
+    await expects(t, person.patch("/settings", { email, color_scheme: 2 }), refused, email);
   }
   t.match(await stateOf(person, ["user_settings"]), { user_settings: { color_scheme: 1 } }, "all or nothing");
-  t.strictSame(
-    outcome(await person.patch("/settings", { email: "person0@example.com" })),
+  await expects(
+    t,
+    person.patch("/settings", { email: "person0@example.com" }),
     success({ server_sends_email: false }),
     "the current email",
   );
-  t.strictSame(
-    outcome(await chief.patch("/settings", { email: "head@example.com" })),
-    success({ server_sends_email: false }),
-  );
+  await expects(t, chief.patch("/settings", { email: "head@example.com" }), success({ server_sends_email: false }));
   const sent = await outboxMails(mails.dataDir, 2);
   const early = sent.find(({ email }) => email.to?.[0]?.address === "early@example.com");
   const link = /^http\S+$/m.exec(early?.email.text ?? "")?.[0] ?? "";
@@ -81,10 +76,10 @@ t.test("with avatar changes disabled only administrators upload or remove one", 
   t.equal((await upload(member, path, png)).status, 200);
   await set({ avatar_changes_disabled: true });
   const refused = refusal("Avatar changes are disabled in this organization.");
-  const follower = await Follower.of(owner);
+  const follower = await owner.follow();
   for (const client of ordinary) {
-    t.strictSame(outcome(await upload(client, path, png)), refused);
-    t.strictSame(outcome(await client.delete(path)), refused);
+    await expects(t, upload(client, path, png), refused);
+    await expects(t, client.delete(path), refused);
   }
   await follower.settled();
   t.strictSame(follower.ofType("realm_user"), []);
@@ -95,43 +90,44 @@ t.test("with avatar changes disabled only administrators upload or remove one", 
 });
 
 t.test("no two users get the same name, but existing names are kept", async (t) => {
-  const [first, second] = [await personOf(server, "first"), await personOf(server, "second")];
+  const [first, second] = [await server.user("first"), await server.user("second")];
   await first.patch("/settings", { full_name: "Zoë Ångström" });
   await second.patch("/settings", { full_name: "zoë ångström" });
   await set({ require_unique_names: true });
   const refused = refusal("Unique names required in this organization.");
   for (const name of ["ZOË ÅNGSTRÖM", "Zoe\u0308 A\u030angstro\u0308m"]) {
-    t.strictSame(outcome(await member.patch("/settings", { full_name: name, color_scheme: 3 })), refused, name);
-    t.strictSame(outcome(await owner.patch(`/users/${member.userId}`, { full_name: name })), refused, name);
+    await expects(t, member.patch("/settings", { full_name: name, color_scheme: 3 }), refused, name);
+    await expects(t, owner.patch(`/users/${member.userId}`, { full_name: name }), refused, name);
     const account = { email: "third@example.com", password: "long enough", full_name: name };
-    t.strictSame(outcome(await owner.post("/users", account)), refused, name);
+    await expects(t, owner.post("/users", account), refused, name);
   }
   t.match(await stateOf(member, ["user_settings"]), { user_settings: { color_scheme: 1 } });
-  t.strictSame(
-    outcome(await first.patch("/settings", { full_name: "ZOË ÅNGSTRÖM" })),
+  await expects(
+    t,
+    first.patch("/settings", { full_name: "ZOË ÅNGSTRÖM" }),
     success(),
     "one's own name in another spelling",
   );
-  t.strictSame(outcome(await member.patch("/settings", { full_name: "Nobody Else" })), success());
+  await expects(t, member.patch("/settings", { full_name: "Nobody Else" }), success());
   await set({ require_unique_names: false });
-  t.strictSame(outcome(await member.patch("/settings", { full_name: "Zoë Ångström" })), success());
+  await expects(t, member.patch("/settings", { full_name: "Zoë Ångström" }), success());
 });
 
 t.test("[D5] new users start with the organization's language, and existing ones keep theirs", async (t) => {
   await set({ default_language: "de" });
-  const newcomer = await personOf(server, "newcomer");
+  const newcomer = await server.user("newcomer");
   const language = async (client: typeof owner) =>
     (await stateOf(client, ["user_settings"])).user_settings.default_language;
   t.equal(await language(newcomer), "de");
   t.equal(await language(member), "en");
   await set({ default_language: "en" });
   t.equal(await language(newcomer), "de");
-  t.equal(await language(await personOf(server, "later")), "en");
+  t.equal(await language(await server.user("later")), "en");
 });
 
 t.test("[spec 2.4] channels that inherit topics_policy use the organization's", async (t) => {
-  await createChannel(owner, "inheriting", [member]);
-  await createChannel(owner, "own", [member], { topics_policy: "allow_empty_topic" });
+  await owner.createChannel("inheriting", [member]);
+  await owner.createChannel("own", [member], { topics_policy: "allow_empty_topic" });
   const say = async (channel: string) =>
     outcome(await member.post("/messages", { type: "channel", to: channel, topic: "", content: "hello" }));
   t.match(await say("inheriting"), { status: 200 });
@@ -151,12 +147,12 @@ t.test("[D27] spectators have access while the organization's setting allows it"
   await set({ enable_spectator_access: true });
   t.equal((await spectator.get("/users")).status, 200);
   t.match((await spectator.get("/server_settings")).body, { realm_web_public_access_enabled: true });
-  t.ok(await createChannel(owner, "window", [], { is_web_public: true }));
+  t.ok(await owner.createChannel("window", [], { is_web_public: true }));
   await set({ enable_spectator_access: false });
   t.equal((await spectator.get("/users")).status, 401);
   t.match((await spectator.get("/server_settings")).body, { realm_web_public_access_enabled: false });
   const more = { name: "second window", subscribers: [], is_web_public: true };
-  t.strictSame(outcome(await owner.post("/channels/create", more)), refusal("Web-public channels are not enabled."));
+  await expects(t, owner.post("/channels/create", more), "Web-public channels are not enabled.");
 });
 
 t.test("[behaviour 11] name and description are public before a login", async (t) => {
@@ -168,14 +164,14 @@ t.test("[behaviour 11] name and description are public before a login", async (t
 });
 
 t.test("[behaviour 2.4] an archived channel no longer receives announcements", async (t) => {
-  const place = await createChannel(owner, "place", [owner]);
-  const hidden = await createChannel(owner, "hidden place", [owner], { invite_only: true });
+  const place = await owner.createChannel("place", [owner]);
+  const hidden = await owner.createChannel("hidden place", [owner], { invite_only: true });
   await set({
     new_stream_announcements_stream_id: place,
     signup_announcements_stream_id: place,
     moderation_request_channel_id: hidden,
   });
-  const follower = await Follower.of(member);
+  const follower = await member.follow();
   await owner.delete(`/streams/${place}`);
   await owner.delete(`/streams/${hidden}`);
   await follower.settled();
@@ -195,8 +191,5 @@ t.test("[behaviour 2.4] an archived channel no longer receives announcements", a
     realm_zulip_update_announcements_stream_id: -1,
     realm_moderation_request_channel_id: -1,
   });
-  t.strictSame(
-    outcome(await owner.patch("/realm", { new_stream_announcements_stream_id: place })),
-    refusal("Invalid channel ID"),
-  );
+  await expects(t, owner.patch("/realm", { new_stream_announcements_stream_id: place }), "Invalid channel ID");
 });

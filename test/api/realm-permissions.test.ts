@@ -4,7 +4,7 @@
  */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
-import { Follower, outcome, personOf, realmOf, refusal, success, systemGroup } from "../support/conversation.ts";
+import { expects, outcome, refusal, success } from "../support/client.ts";
 import { createGroup, people } from "../support/groups.ts";
 import { stateOf } from "../support/realm-state.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
@@ -16,7 +16,7 @@ const {
   member,
   guest,
 } = await startServerWithUsers(t, ["administrator", "member", "guest"]);
-const id = (name: string) => systemGroup(server, `role:${name}`);
+const id = (name: string) => server.group(`role:${name}`);
 const ownerNeeded = refusal("Must be an organization owner", "UNAUTHORIZED_PRINCIPAL");
 
 /**
@@ -105,7 +105,7 @@ function receivedEvents(data: Record<string, unknown>) {
 const groupId = await createGroup(owner, "team", [member]);
 
 t.test("[behaviour 1.9] each permission accepts or rejects each system group, with one event per change", async (t) => {
-  const follower = await Follower.of(member);
+  const follower = await member.follow();
   const firsts = await stateOf(owner);
   const events: unknown[] = [];
   for (const permission of permissions) {
@@ -140,13 +140,13 @@ t.test("[spec 2.2] other permissions take named groups and lists of users, norma
       setting_name: name,
     });
     for (const value of [groupId, named, anonymous]) {
-      t.strictSame(outcome(await owner.patch("/realm", { [name]: { new: value } })), needed, name);
+      await expects(t, owner.patch("/realm", { [name]: { new: value } }), needed, name);
     }
   }
   const others = permissions.filter(({ only }) => only === null);
   const all = (form: (permission: Permission) => unknown) =>
     Object.fromEntries(others.map((permission) => [permission.name, form(permission)]));
-  const follower = await Follower.of(member);
+  const follower = await member.follow();
   const change = async (form: (permission: Permission) => unknown) =>
     t.strictSame(outcome(await owner.patch("/realm", all(form))), success());
   await change(() => ({ new: named }));
@@ -162,7 +162,7 @@ t.test("[spec 2.2] other permissions take named groups and lists of users, norma
     receivedEvents(all(() => people(admin))),
     receivedEvents(all(({ first }) => id(first))),
   ]);
-  const anonymousGroups = [...realmOf(server).view.groups.all()].filter((group) => group.name === null);
+  const anonymousGroups = [...server.realm.view.groups.all()].filter((group) => group.name === null);
   t.equal(anonymousGroups.length, 2, "no anonymous group is left except the one that the test group's creator holds");
 });
 
@@ -173,17 +173,17 @@ t.test("[D16] if `old` does not match, nothing changes; it is checked first", as
   for (const { name, first } of permissions) {
     const other = first === "members" ? "everyone" : "members";
     for (const old of [id(other), people(admin), 4711]) {
-      t.strictSame(outcome(await owner.patch("/realm", { [name]: { new: id(first), old } })), mismatch, name);
+      await expects(t, owner.patch("/realm", { [name]: { new: id(first), old } }), mismatch, name);
     }
-    t.strictSame(outcome(await owner.patch("/realm", { [name]: { new: id(first), old: null } })), success(), name);
+    await expects(t, owner.patch("/realm", { [name]: { new: id(first), old: null } }), success(), name);
   }
   const both = { description: "half", can_create_bots_group: { new: id("owners"), old: id("owners") } };
-  t.strictSame(outcome(await owner.patch("/realm", both)), mismatch);
+  await expects(t, owner.patch("/realm", both), mismatch);
   t.equal(await held("description"), "");
 });
 
 t.test("[behaviour 3.4] an invalid value rejects the valid ones in the same request", async (t) => {
-  const gone = await personOf(server, "gone");
+  const gone = await server.user("gone");
   await owner.delete(`/users/${gone.userId}`);
   const closed = await createGroup(owner, "closed");
   await owner.post(`/user_groups/${closed}/deactivate`);
@@ -200,7 +200,7 @@ t.test("[behaviour 3.4] an invalid value rejects the valid ones in the same requ
   ];
   for (const [value, msg] of cases) {
     const params = { can_add_subscribers_group: { new: id("owners") }, [name]: { new: value } };
-    t.strictSame(outcome(await owner.patch("/realm", params)), refusal(msg), JSON.stringify(value));
+    await expects(t, owner.patch("/realm", params), msg, JSON.stringify(value));
   }
   for (const value of ["members", { old: 1 }, 6, [], null]) {
     const answer = await owner.patch("/realm", { [name]: value === null ? "null" : value });
@@ -210,19 +210,20 @@ t.test("[behaviour 3.4] an invalid value rejects the valid ones in the same requ
 });
 
 t.test("[D5] owners change all permissions, administrators some, and other users none", async (t) => {
-  const moderator = await personOf(server, "moderator", roles.moderator);
+  const moderator = await server.user("moderator", roles.moderator);
   for (const { name, first, only, byOwner } of permissions) {
     const other = only === null ? "moderators" : (only.find((group) => group !== first) ?? "");
     const change = { [name]: { new: id(other) } };
     for (const client of [guest, member, moderator]) {
-      t.strictSame(
-        outcome(await client.patch("/realm", change)),
+      await expects(
+        t,
+        client.patch("/realm", change),
         refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL"),
       );
     }
-    t.strictSame(outcome(await admin.patch("/realm", change)), byOwner ? ownerNeeded : success(), name);
-    t.strictSame(outcome(await owner.patch("/realm", change)), success(), name);
-    t.strictSame(outcome(await owner.patch("/realm", { [name]: { new: id(first) } })), success(), name);
+    await expects(t, admin.patch("/realm", change), byOwner ? ownerNeeded : success(), name);
+    await expects(t, owner.patch("/realm", change), success(), name);
+    await expects(t, owner.patch("/realm", { [name]: { new: id(first) } }), success(), name);
   }
 });
 

@@ -4,9 +4,7 @@ import { join } from "node:path";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client } from "../support/client.ts";
-import { Follower, outcome, personOf, realmOf, refusal, success } from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
+import { type Client, expects, outcome, refusal, success } from "../support/client.ts";
 import { fetchPage, lookAt, multipart, multipartType, picture, upload } from "../support/pictures.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
@@ -14,8 +12,8 @@ import { watch } from "../support/watch.ts";
 
 const server = await startTestServer(t);
 const { owner, url } = server;
-const administrator = await personOf(server, "administrator", roles.administrator);
-const member = await personOf(server, "member");
+const administrator = await server.user("administrator", roles.administrator);
+const member = await server.user("member");
 const png = await picture("png", 120, 80);
 const initial = "/avatar/realm-icon";
 const undecodable = refusal("Could not decode image; did you upload an image file?");
@@ -53,7 +51,7 @@ function filesOf(dataDir: string): string[] {
 for (const kind of [icon, logo, night]) {
   t.test(`${kind.name}: upload, event, file, redirect and removal`, async (t) => {
     t.strictSame(await stateOf(member, kind), { url: initial, source: kind.source });
-    const follower = await Follower.of(member, { event_types: ["realm", "message"] });
+    const follower = await member.follow({ event_types: ["realm", "message"] });
     const wide = await picture("jpeg", 1600, 200);
     const uploaded = await send(administrator, kind, wide);
     const state = await stateOf(member, kind);
@@ -68,15 +66,11 @@ for (const kind of [icon, logo, night]) {
     t.equal((await send(administrator, kind, png)).status, 200);
     const second = await stateOf(member, kind);
     t.not(second.url, state.url, "another picture gets another URL");
-    await realmOf(server).files.idle();
+    await server.realm.files.idle();
     t.equal((await fetchPage(url, state.url)).status, 404, "the former file is deleted");
     const removed = await administrator.delete(kind.path, kind.params);
     t.strictSame(outcome(removed), success(kind === icon ? { icon_url: initial } : {}));
-    t.strictSame(
-      outcome(await administrator.delete(kind.path, kind.params)),
-      outcome(removed),
-      "again changes nothing",
-    );
+    await expects(t, administrator.delete(kind.path, kind.params), outcome(removed), "again changes nothing");
     t.strictSame(await stateOf(member, kind), { url: initial, source: kind.source });
     t.equal((await member.get(kind.path, kind.params)).headers.get("location"), initial);
     await follower.settled();
@@ -101,21 +95,21 @@ t.test("a small logo keeps its size, and a small icon is enlarged", async (t) =>
 });
 
 t.test("only administrators change them; other files are rejected", async (t) => {
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   for (const kind of [icon, logo]) {
-    for (const client of [member, await personOf(server, `guest${kind.name}`, roles.guest)]) {
+    for (const client of [member, await server.user(`guest${kind.name}`, roles.guest)]) {
       const forbidden = refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL");
-      t.strictSame(outcome(await send(client, kind, png)), forbidden);
-      t.strictSame(outcome(await client.delete(kind.path, kind.params)), forbidden);
+      await expects(t, send(client, kind, png), forbidden);
+      await expects(t, client.delete(kind.path, kind.params), forbidden);
     }
-    for (const bytes of ["no picture", ""]) t.strictSame(outcome(await send(owner, kind, bytes)), undecodable);
-    t.strictSame(outcome(await send(owner, kind, "<svg xmlns='http://www.w3.org/2000/svg'/>")), undecodable);
+    for (const bytes of ["no picture", ""]) await expects(t, send(owner, kind, bytes), undecodable);
+    await expects(t, send(owner, kind, "<svg xmlns='http://www.w3.org/2000/svg'/>"), undecodable);
     const exactly = refusal(`You must upload exactly one ${kind.name}.`);
-    t.strictSame(outcome(await owner.post(kind.path, kind.params)), exactly);
+    await expects(t, owner.post(kind.path, kind.params), exactly);
     const two = [...Object.entries(kind.params).map(([name, value]) => ({ name, bytes: String(value) }))];
     const file = { bytes: png, filename: '"p.png"', contentType: "image/png" };
     const body = multipart([...two, file, { ...file, name: "other" }]);
-    t.strictSame(outcome(await owner.send("POST", kind.path, body, { "Content-Type": multipartType })), exactly);
+    await expects(t, owner.send("POST", kind.path, body, { "Content-Type": multipartType }), exactly);
   }
   t.equal(
     (await upload(owner, "/realm/logo", png)).body.code,

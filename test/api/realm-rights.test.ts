@@ -3,8 +3,7 @@
  * the rights that clients see.
  */
 import t from "tap";
-import type { Client } from "../support/client.ts";
-import { type Event, Follower, outcome, personOf, refusal, systemGroup } from "../support/conversation.ts";
+import { type Client, type Event, outcome, refusal } from "../support/client.ts";
 import { people } from "../support/groups.ts";
 import { stateOf } from "../support/realm-state.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
@@ -16,7 +15,7 @@ const {
   member,
   guest,
 } = await startServerWithUsers(t, ["administrator", "member", "guest"]);
-const id = (name: string) => systemGroup(server, `role:${name}`);
+const id = (name: string) => server.group(`role:${name}`);
 
 async function held(name: string): Promise<unknown> {
   return (await stateOf(owner))[`realm_${name}`];
@@ -153,9 +152,9 @@ t.test("[behaviour 3.5] a permission applies at once, and guests never hold one 
 });
 
 t.test("a deactivated user holds no permission and regains it on reactivation, with events", async (t) => {
-  const leaver = await personOf(server, "leaver");
+  const leaver = await server.user("leaver");
   await owner.patch("/realm", { can_create_bots_group: { new: people(leaver, admin) } });
-  const follower = await Follower.of(member);
+  const follower = await member.follow();
   await owner.delete(`/users/${leaver.userId}`);
   t.strictSame(await held("can_create_bots_group"), people(admin));
   await follower.settled();
@@ -164,8 +163,8 @@ t.test("a deactivated user holds no permission and regains it on reactivation, w
   await follower.settled();
   t.strictSame(follower.ofType("realm"), [receivedEvents({ can_create_bots_group: people(admin, leaver) })]);
   await owner.patch("/realm", { can_access_all_users_group: { new: id("members") } });
-  const restricted = await Follower.of(guest);
-  const others = await Follower.of(member);
+  const restricted = await guest.follow();
+  const others = await member.follow();
   await owner.delete(`/users/${leaver.userId}`);
   await restricted.settled();
   await others.settled();

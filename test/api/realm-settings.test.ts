@@ -1,18 +1,7 @@
 /** PATCH /realm (D5, D114): settings of the organization, alone and together, by administrators and owners. */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
-import type { Params } from "../support/client.ts";
-import {
-  botOf,
-  createChannel,
-  type Event,
-  Follower,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  success,
-} from "../support/conversation.ts";
+import { type Event, expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { channelRows, rows, wrong } from "../support/realm-settings.ts";
 import { stateOf } from "../support/realm-state.ts";
 import { restart } from "../support/restart.ts";
@@ -20,13 +9,13 @@ import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
 const { owner } = server;
-const admin = await personOf(server, "admin", roles.administrator);
+const admin = await server.user("admin", roles.administrator);
 const ownerNeeded = refusal("Must be an organization owner", "UNAUTHORIZED_PRINCIPAL");
 const adminNeeded = refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL");
 
 t.test("[D5] each setting has its default, accepts its values, and is stored, published and sent once", async (t) => {
   const before = await stateOf(owner);
-  const follower = await Follower.of(owner);
+  const follower = await owner.follow();
   const most = Math.max(...Object.values(rows).map(({ values }) => values.length));
   for (const [name, { first }] of Object.entries(rows)) {
     if (name !== "name") t.strictSame(before[`realm_${name}`], first, name);
@@ -40,7 +29,7 @@ t.test("[D5] each setting has its default, accepts its values, and is stored, pu
       return pair === undefined ? [] : [[name, pair[0], pair[1]] as const];
     });
     const sent = Object.fromEntries(chosen.map(([name, value]) => [name, value]));
-    t.strictSame(outcome(await owner.patch("/realm", sent)), success(), `pass ${pass}`);
+    await expects(t, owner.patch("/realm", sent), success(), `pass ${pass}`);
     const changed = Object.fromEntries(
       chosen.filter(([name, , value]) => current[name] !== value).map(([name, , value]) => [name, value]),
     );
@@ -60,14 +49,14 @@ t.test("[D5] each setting has its default, accepts its values, and is stored, pu
     t.equal(state.realm_allow_edit_history, current["message_edit_history_visibility_policy"] !== "none");
   }
   t.strictSame(
-    realmOf(server).view.realm.settings,
+    server.realm.view.realm.settings,
     { new_stream_announcements_stream_id: 1 },
     "a value equal to the default is not stored",
   );
 });
 
 t.test("[D5] an unchanged value and an empty request send no event", async (t) => {
-  const follower = await Follower.of(owner);
+  const follower = await owner.follow();
   const state = await stateOf(owner);
   const sent = Object.fromEntries(
     Object.keys(rows).map((name) => [
@@ -76,19 +65,19 @@ t.test("[D5] an unchanged value and an empty request send no event", async (t) =
     ]),
   );
   const { message_retention_days: _days, ...others } = sent;
-  t.strictSame(outcome(await owner.patch("/realm", { ...others, message_retention_days: "unlimited" })), success());
-  t.strictSame(outcome(await owner.patch("/realm")), success());
-  t.strictSame(outcome(await owner.patch("/realm", { new_stream_announcements_stream_id: 1 })), success());
+  await expects(t, owner.patch("/realm", { ...others, message_retention_days: "unlimited" }), success());
+  await expects(t, owner.patch("/realm"), success());
+  await expects(t, owner.patch("/realm", { new_stream_announcements_stream_id: 1 }), success());
   await follower.settled();
   t.strictSame(follower.ofType("realm"), []);
 });
 
 t.test("[D114] one invalid value rejects the whole request, and no event is sent", async (t) => {
   const before = await stateOf(owner);
-  const follower = await Follower.of(owner);
+  const follower = await owner.follow();
   for (const [name, value, expected] of wrong) {
     const params: Params = { description: "half", can_create_groups: { new: 2 }, [name]: value };
-    t.strictSame(outcome(await owner.patch("/realm", params)), expected, `${name} ${JSON.stringify(value)}`);
+    await expects(t, owner.patch("/realm", params), expected, `${name} ${JSON.stringify(value)}`);
   }
   await follower.settled();
   t.strictSame(follower.ofType("realm"), []);
@@ -98,31 +87,32 @@ t.test("[D114] one invalid value rejects the whole request, and no event is sent
 t.test("[spec 4] a parameter that cannot be set is ignored and listed", async (t) => {
   const names = ["authentication_methods", "empty_topic_display_name", "plan_type", "unheard_of"];
   const params = Object.fromEntries(names.map((name) => [name, "x"]));
-  t.strictSame(outcome(await owner.patch("/realm", params)), success({ ignored_parameters_unsupported: names }));
+  await expects(t, owner.patch("/realm", params), success({ ignored_parameters_unsupported: names }));
   t.equal((await stateOf(owner)).realm_empty_topic_display_name, "general chat");
 });
 
 t.test("[D5] administrators change settings, owners those reserved; this is checked first", async (t) => {
-  const bot = await botOf(server, "a bot", owner);
+  const bot = await server.bot("a bot", owner);
   const others = [
-    await personOf(server, "moderator", roles.moderator),
-    await personOf(server, "member"),
-    await personOf(server, "guest", roles.guest),
+    await server.user("moderator", roles.moderator),
+    await server.user("member"),
+    await server.user("guest", roles.guest),
     bot,
   ];
   for (const [name, { values, byOwner }] of Object.entries(rows)) {
     const [[sent] = [""]] = values;
-    for (const other of others) t.strictSame(outcome(await other.patch("/realm", { [name]: sent })), adminNeeded, name);
+    for (const other of others) await expects(t, other.patch("/realm", { [name]: sent }), adminNeeded, name);
     const byAdmin = outcome(await admin.patch("/realm", { [name]: sent }));
     t.strictSame(byAdmin, byOwner === true ? ownerNeeded : success(), name);
-    t.strictSame(outcome(await owner.patch("/realm", { [name]: sent })), success(), name);
+    await expects(t, owner.patch("/realm", { [name]: sent }), success(), name);
     const [back] = values.at(-1) ?? [""];
-    t.strictSame(outcome(await owner.patch("/realm", { [name]: back })), success(), name);
+    await expects(t, owner.patch("/realm", { [name]: back }), success(), name);
   }
-  for (const other of others) t.strictSame(outcome(await other.patch("/realm", { name: "" })), adminNeeded);
+  for (const other of others) await expects(t, other.patch("/realm", { name: "" }), adminNeeded);
   t.equal((await owner.anonymous().patch("/realm", { name: "x" })).status, 401);
-  t.strictSame(
-    outcome(await admin.patch("/realm", { invite_required: true, description: "half" })),
+  await expects(
+    t,
+    admin.patch("/realm", { invite_required: true, description: "half" }),
     ownerNeeded,
     "also for the present value",
   );
@@ -130,8 +120,8 @@ t.test("[D5] administrators change settings, owners those reserved; this is chec
 });
 
 t.test("[D5] everybody receives the event, guests and bots included; other organizations do not", async (t) => {
-  const clients = [owner, await personOf(server, "hearer"), await personOf(server, "hearing.guest", roles.guest)];
-  const followers = await Promise.all(clients.map((client) => Follower.of(client)));
+  const clients = [owner, await server.user("hearer"), await server.user("hearing.guest", roles.guest)];
+  const followers = await Promise.all(clients.map((client) => client.follow()));
   await admin.patch("/realm", { description: "told", digest_weekday: 3 });
   for (const follower of followers) {
     await follower.settled();
@@ -143,28 +133,28 @@ t.test("[D5] everybody receives the event, guests and bots included; other organ
 });
 
 t.test("[D24] an announcement channel must be visible to the caller; a negative id means none", async (t) => {
-  const open = await createChannel(owner, "open", []);
-  const hidden = await createChannel(await personOf(server, "hider"), "hidden", [], { invite_only: true });
+  const open = await owner.createChannel("open", []);
+  const hidden = await (await server.user("hider")).createChannel("hidden", [], { invite_only: true });
   for (const name of channelRows) {
     const isPrivate = name === "moderation_request_channel_id";
     const [good, other] = isPrivate ? [hidden, open] : [open, hidden];
-    t.strictSame(outcome(await admin.patch("/realm", { [name]: good })), success(), name);
+    await expects(t, admin.patch("/realm", { [name]: good }), success(), name);
     t.equal((await stateOf(owner))[`realm_${name}`], good);
     const otherKind = outcome(await admin.patch("/realm", { [name]: other }));
     t.strictSame(otherKind, isPrivate ? refusal("Moderation request channel must be private.") : success());
-    for (const none of [-5, -1]) t.strictSame(outcome(await admin.patch("/realm", { [name]: none })), success());
+    for (const none of [-5, -1]) await expects(t, admin.patch("/realm", { [name]: none }), success());
     t.equal((await stateOf(owner))[`realm_${name}`], -1);
   }
   await admin.patch("/realm", { new_stream_announcements_stream_id: 1 });
 });
 
 t.test("[behaviour 2.3] new channels are announced in the configured channel, or nowhere", async (t) => {
-  const place = await createChannel(owner, "announcements", [owner]);
-  const follower = await Follower.of(owner);
+  const place = await owner.createChannel("announcements", [owner]);
+  const follower = await owner.follow();
   await owner.patch("/realm", { new_stream_announcements_stream_id: place });
-  await createChannel(owner, "announced", [owner], { announce: true });
+  await owner.createChannel("announced", [owner], { announce: true });
   await owner.patch("/realm", { new_stream_announcements_stream_id: -1 });
-  await createChannel(owner, "unannounced", [owner], { announce: true });
+  await owner.createChannel("unannounced", [owner], { announce: true });
   await follower.settled();
   t.match(follower.ofType("message"), [{ message: { stream_id: place, content: /announced/ } }]);
   t.equal(follower.ofType("message").length, 1);
@@ -173,11 +163,12 @@ t.test("[behaviour 2.3] new channels are announced in the configured channel, or
 
 t.test("[D6] spectator access cannot be enabled if the server does not allow it", async (t) => {
   const closed = await startTestServer(t, { environment: { WEB_PUBLIC_STREAMS_ENABLED: "false" } });
-  t.strictSame(
-    outcome(await closed.owner.patch("/realm", { enable_spectator_access: true })),
-    refusal("Web-public channels are not enabled."),
+  await expects(
+    t,
+    closed.owner.patch("/realm", { enable_spectator_access: true }),
+    "Web-public channels are not enabled.",
   );
-  t.strictSame(outcome(await closed.owner.patch("/realm", { enable_spectator_access: false })), success());
+  await expects(t, closed.owner.patch("/realm", { enable_spectator_access: false }), success());
   t.match(await stateOf(closed.owner), {
     server_web_public_streams_enabled: false,
     realm_enable_spectator_access: false,
@@ -275,7 +266,7 @@ t.test("[M1] settings survive a restart; [D25] a repeated request gets the first
   };
   const answered = outcome(await first.owner.patch("/realm", sent, key));
   t.strictSame(answered, success());
-  t.strictSame(outcome(await first.owner.patch("/realm", sent, key)), answered, "although `old` no longer matches");
+  await expects(t, first.owner.patch("/realm", sent, key), answered, "although `old` no longer matches");
   const before = await stateOf(first.owner);
   const again = await restart(t, first);
   const after = await stateOf(again.as(first.owner));

@@ -2,7 +2,6 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import { personOf, realmOf, setUserSettings } from "../support/conversation.ts";
 import { JumpingClock } from "../support/jumping-clock.ts";
 import { until } from "../support/realtime.ts";
 import { commands } from "../support/runtime.ts";
@@ -26,14 +25,14 @@ async function start(t: Teardown) {
 
 t.test("[D259] people are counted by role, and those who were active lately", async (t) => {
   const { clock, server, statistics } = await start(t);
-  const anna = await personOf(server, "anna");
-  await personOf(server, "ada", roles.administrator);
-  await personOf(server, "mo", roles.moderator);
-  const gus = await personOf(server, "gus", roles.guest);
-  const hidden = await personOf(server, "hidden");
-  setUserSettings(server, hidden.userId, { presence_enabled: false });
+  const anna = await server.user("anna");
+  await server.user("ada", roles.administrator);
+  await server.user("mo", roles.moderator);
+  const gus = await server.user("gus", roles.guest);
+  const hidden = await server.user("hidden");
+  server.setUser(hidden.userId, { presence_enabled: false });
   await anna.post("/bots", { full_name: "Echo", short_name: "echo" });
-  const gone = await personOf(server, "gone");
+  const gone = await server.user("gone");
   await server.owner.delete(`/users/${gone.userId}`);
   for (const by of [anna, gus, hidden]) await by.post("/users/me/presence", { status: "active", ping_only: true });
   // One of the bots is the server's own.
@@ -82,8 +81,8 @@ t.test("[D259] messages are counted by day, from the first to the last that exis
 t.test("[D259] queues, files, deliveries and dead letters are the organization's own", async (t) => {
   const { server, statistics } = await start(t);
   await server.owner.post("/register", { event_types: JSON.stringify(["message"]) });
-  realmOf(server).dispatcher.send(commands.throwing());
-  await until(() => realmOf(server).environment.count("deadLetters") === 1);
+  server.realm.dispatcher.send(commands.throwing());
+  await until(() => server.realm.environment.count("deadLetters") === 1);
   t.match(await statistics(), {
     channels: { active: 1, archived: 0 },
     upload_bytes: 0,
@@ -98,7 +97,7 @@ t.test("[D259] members, moderators, guests and bots get no statistics", async (t
   const { server } = await start(t);
   const refused = { status: 400, body: { code: "UNAUTHORIZED_PRINCIPAL" } };
   for (const role of [roles.member, roles.moderator, roles.guest]) {
-    const person = await personOf(server, `role${role}x`, role);
+    const person = await server.user(`role${role}x`, role);
     t.match(await person.get("/realm/statistics"), refused, String(role));
   }
   t.match(await server.owner.anonymous().get("/realm/statistics"), { status: 401 });

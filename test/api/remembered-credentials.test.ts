@@ -7,8 +7,7 @@ import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { RememberedCredentials } from "../../src/edge/http/authorization.ts";
 import { makeBot } from "../support/bots.ts";
-import { Client } from "../support/client.ts";
-import { outcome, personOf, realmOf, refusal } from "../support/conversation.ts";
+import { Client, expects, refusal } from "../support/client.ts";
 import { startTestServer } from "../support/server.ts";
 
 const environments = [{}, { TRANSPORT: "node" }] as const;
@@ -26,26 +25,26 @@ for (const environment of environments) {
     const { owner } = server;
 
     t.test("[S2] a revoked key stops working at once although it was remembered", async (t) => {
-      const person = await personOf(server, "rotating");
+      const person = await server.user("rotating");
       await remember(t, person);
       const { body } = await person.post("/users/me/api_key/regenerate");
-      t.strictSame(outcome(await person.get("/users/me")), invalidKey);
-      t.strictSame(outcome(await person.get("/users/me")), invalidKey);
+      await expects(t, person.get("/users/me"), invalidKey);
+      await expects(t, person.get("/users/me"), invalidKey);
       const renewed = new Client(person.url, { ...identity(person), key: body.api_key });
       await remember(t, renewed);
     });
 
     t.test("[S2, D274] a deactivation counts at once, a reactivation revokes a remembered key", async (t) => {
-      const person = await personOf(server, "leaving");
+      const person = await server.user("leaving");
       await remember(t, person);
       t.equal((await owner.delete(`/users/${person.userId}`)).status, 200);
-      for (const _ of [1, 2]) t.strictSame(outcome(await person.get("/users/me")), deactivated);
+      for (const _ of [1, 2]) await expects(t, person.get("/users/me"), deactivated);
       t.equal((await owner.post(`/users/${person.userId}/reactivate`)).status, 200);
-      for (const _ of [1, 2]) t.strictSame(outcome(await person.get("/users/me")), invalidKey);
+      for (const _ of [1, 2]) await expects(t, person.get("/users/me"), invalidKey);
     });
 
     t.test("[S1] a new role counts at once, up and down", async (t) => {
-      const person = await personOf(server, "climbing");
+      const person = await server.user("climbing");
       await remember(t, person);
       const mayRename = async () => (await person.patch("/realm", { description: `by ${person.userId}` })).status;
       t.equal(await mayRename(), 400);
@@ -60,12 +59,12 @@ for (const environment of environments) {
     t.test("[S2] a bot's new owner and a new key count at once", async (t) => {
       const { bot } = await makeBot(owner, "handed");
       const id = bot.userId;
-      const other = await personOf(server, "other owner", roles.administrator);
+      const other = await server.user("other owner", roles.administrator);
       await remember(t, bot);
       t.equal((await owner.patch(`/bots/${id}`, { bot_owner_id: other.userId })).status, 200);
       t.equal((await bot.get("/users/me")).body.bot_owner_id, other.userId);
       t.equal((await other.post(`/bots/${id}/api_key/regenerate`)).status, 200);
-      t.strictSame(outcome(await bot.get("/users/me")), invalidKey);
+      await expects(t, bot.get("/users/me"), invalidKey);
     });
 
     t.test("[D28] a wrong key is counted, also when the right one is remembered", async (t) => {
@@ -93,7 +92,7 @@ function identity({ account, userId }: Client) {
 
 t.test("[S3] remembered headers are bounded in bytes over all organizations; the oldest used goes", async (t) => {
   const server = await startTestServer(t);
-  const { view } = realmOf(server);
+  const { view } = server.realm;
   const header = server.owner.authorization;
   // Spaces before the credentials do not count (RFC 9110), so there are many headers with the same credentials.
   const spaced = (count: number) => header.replace(" ", " ".repeat(count));
@@ -114,7 +113,7 @@ t.test("[S1] an organization does not accept what another one remembers", async 
   const [one, other] = [await startTestServer(t), await startTestServer(t)];
   const remembered = new RememberedCredentials();
   const { authorization } = one.owner;
-  t.match(remembered.authenticate(realmOf(one).view, authorization), { caller: {} });
-  t.match(remembered.authenticate(realmOf(other).view, authorization), { code: "INVALID_API_KEY" });
+  t.match(remembered.authenticate(one.realm.view, authorization), { caller: {} });
+  t.match(remembered.authenticate(other.realm.view, authorization), { code: "INVALID_API_KEY" });
   t.equal(remembered.count, 0, "what counts nowhere is dropped");
 });

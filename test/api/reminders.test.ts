@@ -2,21 +2,7 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client, Params } from "../support/client.ts";
-import {
-  createChannel,
-  type Event,
-  outcome,
-  personOf,
-  reactivate,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  success,
-  systemGroup,
-} from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
-import { writeMany } from "../support/rows.ts";
+import { type Client, type Event, expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import {
   followLists,
   freshLists,
@@ -29,14 +15,14 @@ import {
 
 const stage = await scheduledStage(t);
 const { server, owner, member, other, pass } = stage;
-const channelId = await createChannel(owner, "plans", [owner, member, other]);
+const channelId = await owner.createChannel("plans", [owner, member, other]);
 const missing = refusal("Reminder does not exist", "NOT_FOUND", 404);
 const noteMax = limits.reminder_note_code_points_max;
 
 let people = 0;
 async function newUser(): Promise<Client> {
   people++;
-  const person = await personOf(server, `somebody${people}x`);
+  const person = await server.user(`somebody${people}x`);
   await person.post("/users/me/subscriptions", { subscriptions: [{ name: "plans" }] });
   return person;
 }
@@ -110,7 +96,7 @@ t.test("the notification bot quotes the message at the set time and links to it"
   t.match(body.message.content, "&gt; [odd] `topic` *x*</a>");
   t.match(body.message.content, /<blockquote>[\s\S]*nearly ready[\s\S]*<\/blockquote>/);
   t.strictSame(await remindersOf(person), []);
-  t.strictSame(outcome(await person.delete(`/reminders/1`)), missing);
+  await expects(t, person.delete(`/reminders/1`), missing);
 });
 
 t.test("direct and own messages are quoted, too; a long one is truncated to the available space", async (t) => {
@@ -131,7 +117,7 @@ t.test("direct and own messages are quoted, too; a long one is truncated to the 
 
 t.test("[S1] an unreadable message is not quoted, but the reminder is still sent", async (t) => {
   const person = await newUser();
-  const secret = await createChannel(owner, `secret${people}`, [owner, person], { invite_only: true });
+  const secret = await owner.createChannel(`secret${people}`, [owner, person], { invite_only: true });
   const [lost, deleted] = [await owner.say(secret, "t", "the password"), await owner.say(channelId, "t", "a mistake")];
   for (const id of [lost, deleted]) await remind(person, id, { note: `for ${id}` });
   t.notMatch(JSON.stringify(await remindersOf(person)), /password|mistake/, "the list contains no text of messages");
@@ -151,13 +137,13 @@ t.test("[S1] an unreadable message is not quoted, but the reminder is still sent
 });
 
 t.test("[S1] a restricted guest gets no hidden user's name, not even through their own note", async (t) => {
-  const guest = await personOf(server, "visitor", roles.guest);
-  const shared = await createChannel(owner, "shared", [owner, guest, other]);
+  const guest = await server.user("visitor", roles.guest);
+  const shared = await owner.createChannel("shared", [owner, guest, other]);
   const written = await other.say(shared, "t", `ask @**member 0|${member.userId}** or @**somebody1x 0**`);
   const own = await guest.say(shared, "t", "is there a @**member 0** or @**nobody at all**?");
   for (const id of [written, own]) await remind(guest, id, { note: `@**member 0** and @**nobody at all**, ${id}` });
   await owner.delete("/users/me/subscriptions", { subscriptions: ["shared"], principals: [other.userId] });
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+  server.setRealm({ can_access_all_users_group: server.group("role:members") });
   await pass(laterS);
   const notices = (await newestOf(guest, 100)).filter(
     ({ sender_id, content }) => sender_id === 1 && /reminded/.test(content),
@@ -167,14 +153,14 @@ t.test("[S1] a restricted guest gets no hidden user's name, not even through the
   t.notMatch(first.split("wrote:")[1], /member 0|somebody/);
   t.match(second, "is there a @\\*\\*member 0** or @\\*\\*nobody at all**?");
   for (const content of [first, second]) t.match(content, "> @\\*\\*member 0** and @\\*\\*nobody at all**");
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
+  server.setRealm({ can_access_all_users_group: server.group("role:everyone") });
 });
 
 t.test("an unreadable message, a past time and a long note are rejected, and nothing is written", async (t) => {
-  const secret = await createChannel(owner, "hidden", [owner], { invite_only: true });
+  const secret = await owner.createChannel("hidden", [owner], { invite_only: true });
   const hidden = await owner.say(secret, "t", "x");
   const visible = await owner.say(channelId, "t", "x");
-  const changes = await watchChanges(member);
+  const changes = await member.watchChanges();
   const when = { scheduled_delivery_timestamp: stage.in(laterS) };
   const cases: readonly (readonly [Params, object])[] = [
     [{ message_id: hidden, ...when }, refusal("Invalid message(s)")],
@@ -195,7 +181,7 @@ t.test("an unreadable message, a past time and a long note are rejected, and not
       }),
     ],
   ];
-  for (const [params, expected] of cases) t.strictSame(outcome(await member.post("/reminders", params)), expected);
+  for (const [params, expected] of cases) await expects(t, member.post("/reminders", params), expected);
   t.strictSame(await remindersOf(member), []);
   t.strictSame(await changes(), []);
   t.ok(await remind(member, visible, { note: "🙂".repeat(noteMax) }), "the longest note");
@@ -204,14 +190,14 @@ t.test("an unreadable message, a past time and a long note are rejected, and not
 t.test("a reminder is deleted once; another user's does not exist", async (t) => {
   const person = await newUser();
   const id = await remind(person, await member.say(channelId, "t", "x"));
-  const timers = realmOf(server).environment.count("timers");
+  const timers = server.realm.environment.count("timers");
   const follower = await followLists(person);
-  t.strictSame(outcome(await owner.delete(`/reminders/${id}`)), missing);
-  t.strictSame(outcome(await person.delete(`/reminders/${id}`)), success());
-  t.strictSame(outcome(await person.delete(`/reminders/${id}`)), missing);
+  await expects(t, owner.delete(`/reminders/${id}`), missing);
+  await expects(t, person.delete(`/reminders/${id}`), success());
+  await expects(t, person.delete(`/reminders/${id}`), missing);
   await follower.settled();
   t.strictSame(follower.ofType("reminders"), [{ type: "reminders", op: "remove", reminder_id: id }]);
-  t.equal(realmOf(server).environment.count("timers"), timers - 1);
+  t.equal(server.realm.environment.count("timers"), timers - 1);
   await pass(laterS);
   t.notMatch((await notice(person))?.content ?? "", /reminded/);
 });
@@ -220,19 +206,19 @@ t.test("[S3] reminders_per_user_max: one more is rejected; [D25] a repeated key 
   const person = await newUser();
   const message = await member.say(channelId, "t", "x");
   const first = await remind(person, message);
-  const row = realmOf(server).environment.get("reminders", [person.userId, first]);
+  const row = server.realm.environment.get("reminders", [person.userId, first]);
   if (row === undefined) throw new Error("no row");
   const countMax = limits.reminders_per_user_max;
   const rows = Array.from({ length: countMax - 2 }, (_, index) => {
     return [[person.userId, 1_000_000 + index], { ...row, id: 1_000_000 + index, timer: null }] as const;
   });
-  writeMany(server, "reminders", rows);
+  server.writeMany("reminders", rows);
   const params = { message_id: message, scheduled_delivery_timestamp: stage.in(laterS) };
   const key = { "Idempotency-Key": "reminder" };
   const made = await person.post("/reminders", params, key);
-  t.strictSame(outcome(await person.post("/reminders", params, key)), outcome(made));
+  await expects(t, person.post("/reminders", params, key), outcome(made));
   t.equal((await remindersOf(person)).length, countMax);
-  t.strictSame(outcome(await person.post("/reminders", params)), refusal("Too many reminders"));
+  await expects(t, person.post("/reminders", params), "Too many reminders");
   await person.delete(`/reminders/${first}`);
   t.equal((await person.post("/reminders", params)).status, 200);
 });
@@ -254,7 +240,7 @@ t.test("[D83] state before + events = fresh state; after a reactivation failed o
   t.strictSame(await listsByEvents(follower), fresh);
   await owner.delete(`/users/${person.userId}`);
   await pass(laterS);
-  await reactivate(stage.server, owner, person);
+  await stage.server.reactivate(owner, person);
   t.match(await remindersOf(person), [{ reminder_id: kept, failed: true }]);
-  t.strictSame(outcome(await person.delete(`/reminders/${kept}`)), success());
+  await expects(t, person.delete(`/reminders/${kept}`), success());
 });

@@ -4,9 +4,7 @@
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import type { Client } from "../support/client.ts";
-import { addUsers, createChannel, Follower, personOf, realmOf, setUserSettings } from "../support/conversation.ts";
-import { writeMany } from "../support/rows.ts";
+import type { Client, Follower } from "../support/client.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
@@ -16,8 +14,8 @@ const followed = 3;
 let people = 0;
 async function person(policy: string): Promise<Client> {
   people++;
-  const made = await personOf(server, `person${people}x`);
-  setUserSettings(server, made.userId, {
+  const made = await server.user(`person${people}x`);
+  server.setUser(made.userId, {
     resolved_topic_notice_auto_read_policy: policy,
     automatically_follow_topics_policy: 4,
   });
@@ -53,11 +51,11 @@ async function unreadByNarrow(client: Client, channelId: number): Promise<number
 
 t.test("[spec 2.3] the notice is read at once for users whose policy says so, in every view", async (t) => {
   const rows = await everybody();
-  const id = await createChannel(owner, "policies", [owner, ...rows.map(({ client }) => client)]);
+  const id = await owner.createChannel("policies", [owner, ...rows.map(({ client }) => client)]);
   const first = await owner.say(id, "question", "what?");
   for (const { client, follows } of rows) if (follows) await follow(client, id, "question");
   for (const { client } of rows) await client.post("/mark_stream_as_read", { stream_id: id });
-  const followers = await Promise.all(rows.map(({ client }) => Follower.of(client, { event_types: ["message"] })));
+  const followers = await Promise.all(rows.map(({ client }) => client.follow({ event_types: ["message"] })));
   for (const [topic, word] of [
     ["✔ question", "resolved"],
     ["question", "unresolved"],
@@ -88,7 +86,7 @@ t.test("[spec 2.3] the notice is read at once for users whose policy says so, in
 
 t.test("[spec 2.3] a later change of the setting does not affect earlier notices, but marking does", async (t) => {
   const client = await person("except_followed");
-  const id = await createChannel(owner, "later", [owner, client]);
+  const id = await owner.createChannel("later", [owner, client]);
   const first = await owner.say(id, "question", "what?");
   await client.post("/mark_stream_as_read", { stream_id: id });
   await rename(owner, first, "✔ question");
@@ -96,7 +94,7 @@ t.test("[spec 2.3] a later change of the setting does not affect earlier notices
   await client.patch("/settings", { resolved_topic_notice_auto_read_policy: "never" });
   await follow(client, id, "✔ question");
   t.strictSame(await unreadOf(client, id), []);
-  const notice = realmOf(server).view.counter("message");
+  const notice = server.realm.view.counter("message");
   await client.post("/messages/flags", { messages: [notice], op: "remove", flag: "read" });
   t.strictSame(await unreadOf(client, id), [notice]);
   await client.post("/mark_stream_as_read", { stream_id: id });
@@ -104,25 +102,24 @@ t.test("[spec 2.3] a later change of the setting does not affect earlier notices
 });
 
 t.test("[M2] no row is left of a deleted notice", async (t) => {
-  const id = await createChannel(owner, "gone", [owner]);
+  const id = await owner.createChannel("gone", [owner]);
   const first = await owner.say(id, "question", "what?");
   await rename(owner, first, "✔ question");
-  const notice = realmOf(server).view.counter("message");
-  t.ok(realmOf(server).environment.has("resolveNotices", notice));
+  const notice = server.realm.view.counter("message");
+  t.ok(server.realm.environment.has("resolveNotices", notice));
   await rename(owner, first, "question");
-  t.notOk(realmOf(server).environment.has("resolveNotices", notice), "deleted by unresolving at once");
+  t.notOk(server.realm.environment.has("resolveNotices", notice), "deleted by unresolving at once");
 });
 
 t.test("[S3] resolve_notice_readers_max: beyond so many readers the notice is unread for everybody", async (t) => {
   const max = limits.resolve_notice_readers_max;
   const always = await person("always");
   const follower = await person("except_followed");
-  const id = await createChannel(owner, "many", [owner, always, follower]);
+  const id = await owner.createChannel("many", [owner, always, follower]);
   // Former users whose rows remain, and the owner, who follows the topic by starting it.
-  const strangers = await addUsers(server, "outsider", 1);
+  const strangers = await server.users("outsider", 1);
   const ids = Array.from({ length: max - 2 }, (_, index) => 100_000 + index).concat(strangers);
-  writeMany(
-    server,
+  server.writeMany(
     "topicPolicies",
     ids.map((userId) => [[id, "question", userId], { visibilityPolicy: followed }] as const),
   );
@@ -137,8 +134,7 @@ t.test("[S3] resolve_notice_readers_max: beyond so many readers the notice is un
     return seen;
   };
   t.strictSame(await resolve(), [true, true]);
-  writeMany(
-    server,
+  server.writeMany(
     "topicPolicies",
     [...ids, 200_000].map((userId) => [[id, "question", userId], { visibilityPolicy: followed }] as const),
   );

@@ -1,14 +1,13 @@
 /** Resolving topics with long or existing names (spec 2.9; public API: update-message). */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import type { Client } from "../support/client.ts";
-import { createChannel, outcome, personOf } from "../support/conversation.ts";
+import { type Client, expects } from "../support/client.ts";
 import { audit, moved, read, topicOf } from "../support/message-moves.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
-const member = await personOf(server, "member");
-const id = await createChannel(server.owner, "questions", [member]);
+const member = await server.user("member");
+const id = await server.owner.createChannel("questions", [member]);
 const mention = `@_**member 0|${member.userId}**`;
 
 /** Renames like a client, with the default notices. */
@@ -19,12 +18,12 @@ const textsOf = async (topic: string) => (await topicOf(member, id, topic)).map(
 t.test("[spec 2.9] last_moved_timestamp is absent if a topic was only resolved, name cut or not", async (t) => {
   const name = "n".repeat(limits.topic_code_points_max);
   const message = await member.say(id, name, "why?");
-  t.strictSame(outcome(await rename(member, message, `✔ ${name}`)), moved);
+  await expects(t, rename(member, message, `✔ ${name}`), moved);
   const resolved = await read(member, message);
   t.equal(resolved.subject, `✔ ${"n".repeat(limits.topic_code_points_max - 5)}...`);
   t.notOk("last_moved_timestamp" in resolved);
   t.equal(resolved.edit_history.length, 1, "the history has the entry");
-  t.strictSame(outcome(await rename(member, message, resolved.subject.slice(2))), moved);
+  await expects(t, rename(member, message, resolved.subject.slice(2)), moved);
   t.notOk("last_moved_timestamp" in (await read(member, message)), "nor if it was unresolved again");
   await rename(member, message, "another question");
   t.ok("last_moved_timestamp" in (await read(member, message)), "a move sets it");
@@ -34,11 +33,11 @@ t.test("a move that only resolves posts no move notice, also into an existing re
   const first = await member.say(id, "taken", "one");
   await rename(member, first, "✔ taken");
   const second = await member.say(id, "taken", "two");
-  t.strictSame(outcome(await rename(member, second, "✔ taken")), moved);
+  await expects(t, rename(member, second, "✔ taken"), moved);
   const resolved = `${mention} has marked this topic as resolved.`;
   t.strictSame(await textsOf("✔ taken"), ["one", resolved, "two", resolved]);
   await member.say(id, "taken", "three");
-  t.strictSame(outcome(await rename(member, first, "taken")), moved);
+  await expects(t, rename(member, first, "taken"), moved);
   t.strictSame(await textsOf("taken"), [
     ...["one", resolved, "two", resolved, "three"],
     `${mention} has marked this topic as unresolved.`,

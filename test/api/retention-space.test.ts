@@ -1,7 +1,6 @@
 /** Retention deletes the rows that belong to a message (spec 2.4); the sweep finds them by the message's traits. */
 import t from "tap";
 import type { TableName } from "../../schemas/records.ts";
-import { createChannel, personOf, realmOf } from "../support/conversation.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { dayMs, pass } from "../support/retention.ts";
 
@@ -16,9 +15,9 @@ const tables = [
 t.test("[spec 2.4] an expired message is deleted with its reactions, earlier versions and mentions", async (t) => {
   const { server, clock } = await startClockedServer(t);
   const { owner } = server;
-  const member = await personOf(server, "member");
-  const id = await createChannel(owner, "short-lived", [owner, member], { message_retention_days: 1 });
-  const { environment } = realmOf(server);
+  const member = await server.user("member");
+  const id = await owner.createChannel("short-lived", [owner, member], { message_retention_days: 1 });
+  const { environment } = server.realm;
   const counts = () => tables.map((table) => environment.count(table));
   const before = counts();
   await member.post("/users/me/alert_words", { alert_words: ["alarm"] });

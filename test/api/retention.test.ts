@@ -6,19 +6,7 @@ import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { TableName } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client } from "../support/client.ts";
-import {
-  channelSeenBy,
-  createChannel,
-  type Event,
-  Follower,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  systemGroup,
-} from "../support/conversation.ts";
+import { type Client, type Event, outcome, refusal } from "../support/client.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { dayMs, hourMs, keepFor, keepInChannelFor, pass } from "../support/retention.ts";
 import { rowsOf } from "../support/runtime.ts";
@@ -32,7 +20,7 @@ const wanted = {
 
 async function stage(t: Test) {
   const { server, clock } = await startClockedServer(t);
-  const [member, other] = [await personOf(server, "member"), await personOf(server, "other")];
+  const [member, other] = [await server.user("member"), await server.user("other")];
   const after = (milliseconds: number) => pass(server, clock, milliseconds);
   return { server, clock, owner: server.owner, member, other, after };
 }
@@ -63,12 +51,12 @@ function counts(server: TestServer): Partial<Record<TableName, number>> {
     "directNames",
     "directConversations",
   ] as const;
-  return Object.fromEntries(tables.map((table) => [table, realmOf(server).environment.count(table)]));
+  return Object.fromEntries(tables.map((table) => [table, server.realm.environment.count(table)]));
 }
 
 t.test("[spec 2.4] a message older than the channel's days is deleted, with up to an hour's delay", async (t) => {
   const { owner, after, clock } = await stage(t);
-  const id = await createChannel(owner, "short-lived", [owner], { message_retention_days: 1 });
+  const id = await owner.createChannel("short-lived", [owner], { message_retention_days: 1 });
   const first = await owner.say(id, "t", "at the beginning");
   await after(hourMs - 1);
   const second = await owner.say(id, "t", "a moment before the hour");
@@ -84,16 +72,16 @@ t.test("[spec 2.4] a message older than the channel's days is deleted, with up t
 
 t.test("[spec 2.4] a channel has its own days, none, or the organization's, as direct messages have", async (t) => {
   const { server, owner, member, other, after, clock } = await stage(t);
-  const inherits = await createChannel(owner, "inherits", [owner, member]);
-  const forever = await createChannel(owner, "for ever", [owner, member], { message_retention_days: "unlimited" });
-  const longer = await createChannel(owner, "longer", [owner, member], { message_retention_days: 4 });
-  const archived = await createChannel(owner, "archived", [owner, member]);
+  const inherits = await owner.createChannel("inherits", [owner, member]);
+  const forever = await owner.createChannel("for ever", [owner, member], { message_retention_days: "unlimited" });
+  const longer = await owner.createChannel("longer", [owner, member], { message_retention_days: 4 });
+  const archived = await owner.createChannel("archived", [owner, member]);
   keepFor(server, 2);
   const say = (id: number) => member.say(id, "t", "x");
   const ids = [await say(inherits), await direct(member, owner, "x"), await say(archived)];
   const kept = [await say(longer), await say(forever)];
   const own = await direct(other, other, "to oneself");
-  const channel = realmOf(server).view.channels.get(archived);
+  const channel = server.realm.view.channels.get(archived);
   if (channel === undefined) throw new Error("no channel");
   keepInChannelFor(server, archived, null);
   await after(2 * dayMs);
@@ -120,7 +108,7 @@ t.test("[spec 2.4] a channel has its own days, none, or the organization's, as d
 
 t.test("[behaviour 4.4] only users who could see a message receive its deletion", async (t) => {
   const { server, owner, member, other, after } = await stage(t);
-  const id = await createChannel(owner, "secret", [owner, member], { invite_only: true, message_retention_days: 1 });
+  const id = await owner.createChannel("secret", [owner, member], { invite_only: true, message_retention_days: 1 });
   keepFor(server, 1);
   const gone = [await member.say(id, "One", "a"), await member.say(id, "one", "b")];
   const elsewhere = await member.say(id, "two", "c");
@@ -128,7 +116,7 @@ t.test("[behaviour 4.4] only users who could see a message receive its deletion"
   await after(2 * hourMs);
   const stays = await member.say(id, "One", "d");
   const people = [owner, member, other];
-  const followers = await Promise.all(people.map((client) => Follower.of(client, wanted)));
+  const followers = await Promise.all(people.map((client) => client.follow(wanted)));
   await after(dayMs - hourMs);
   for (const follower of followers) await follower.settled();
   const channel = { type: "delete_message", message_type: "stream", stream_id: id };
@@ -150,7 +138,7 @@ t.test("[behaviour 4.4] only users who could see a message receive its deletion"
     t.strictSame(follower.ofType("stream"), [update]);
   }
   t.strictSame(followers[2]?.events, []);
-  t.match(await channelSeenBy(member, id), { first_message_id: stays });
+  t.match(await member.channel(id), { first_message_id: stays });
   const state: Event = await owner.register({ fetch_event_types: ["recent_private_conversations"] });
   t.strictSame(
     state.recent_private_conversations.filter((one: Event) => one.user_ids.includes(member.userId)),
@@ -160,13 +148,13 @@ t.test("[behaviour 4.4] only users who could see a message receive its deletion"
 
 t.test("[M8] many messages are deleted in batches, oldest first, and the rest of their topics is kept", async (t) => {
   const { server, owner, member, after, clock } = await stage(t);
-  const id = await createChannel(owner, "busy", [owner, member], { message_retention_days: 3 });
+  const id = await owner.createChannel("busy", [owner, member], { message_retention_days: 3 });
   const say = (index: number) => member.say(id, `t${index % 3}`, `number ${index}`);
   const count = 2 * limits.retention_messages_per_command + 30;
   const old = (await Promise.all(Array.from({ length: count }, (_, index) => say(index)))).sort((a, b) => a - b);
   clock.stride(2 * hourMs);
   const young = (await Promise.all(Array.from({ length: 20 }, (_, index) => say(index)))).sort((a, b) => a - b);
-  const follower = await Follower.of(owner, wanted);
+  const follower = await owner.follow(wanted);
   await after(3 * dayMs - hourMs);
   await follower.settled();
   const events = follower.ofType("delete_message");
@@ -181,9 +169,9 @@ t.test("[M8] many messages are deleted in batches, oldest first, and the rest of
     body.messages.map((message: Event) => message.id),
     young,
   );
-  t.match(await channelSeenBy(owner, id), { first_message_id: young[0] });
+  t.match(await owner.channel(id), { first_message_id: young[0] });
   t.strictSame(
-    rowsOf(realmOf(server).environment, "conversations").length,
+    rowsOf(server.realm.environment, "conversations").length,
     4,
     "three topics and the fence message to oneself",
   );
@@ -191,10 +179,10 @@ t.test("[M8] many messages are deleted in batches, oldest first, and the rest of
 
 t.test("[D112] a limit that is lowered, raised, removed or set applies from then on", async (t) => {
   const { server, owner, after, clock } = await stage(t);
-  const id = await createChannel(owner, "changing", [owner]);
-  const idle = () => realmOf(server).dispatcher.idle();
+  const id = await owner.createChannel("changing", [owner]);
+  const idle = () => server.realm.dispatcher.idle();
   const first = await owner.say(id, "t", "first");
-  t.equal(realmOf(server).environment.count("timers"), 0, "without a limit no timer is set");
+  t.equal(server.realm.environment.count("timers"), 0, "without a limit no timer is set");
   await after(2 * dayMs);
   const second = await owner.say(id, "t", "second");
   keepInChannelFor(server, id, 3);
@@ -204,7 +192,7 @@ t.test("[D112] a limit that is lowered, raised, removed or set applies from then
   await idle();
   await after(3 * dayMs);
   t.strictSame(await left(owner, [first, second]), [first, second], "removed in time");
-  t.equal(realmOf(server).environment.count("timers"), 0);
+  t.equal(server.realm.environment.count("timers"), 0);
   keepFor(server, 1);
   await idle();
   t.strictSame(await left(owner, [first, second]), [first, second], "the channel has its own limit");
@@ -224,14 +212,14 @@ t.test("[D112] a limit that is lowered, raised, removed or set applies from then
 
 t.test("[spec 2.4, S1] a guest no longer sees a user after the last direct message between them went", async (t) => {
   const { server, owner, member, after } = await stage(t);
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
-  const visitor = await personOf(server, "visitor", roles.guest);
-  await createChannel(owner, "shared", [owner, visitor]);
+  server.setRealm({ can_access_all_users_group: server.group("role:members") });
+  const visitor = await server.user("visitor", roles.guest);
+  await owner.createChannel("shared", [owner, visitor]);
   keepFor(server, 1);
   await direct(member, visitor, "hello");
   await direct(owner, visitor, "hello");
   t.equal((await visitor.get(`/users/${member.userId}`)).status, 200);
-  const follower = await Follower.of(visitor, { ...wanted, event_types: ["message", "realm_user"] });
+  const follower = await visitor.follow({ ...wanted, event_types: ["message", "realm_user"] });
   await after(dayMs + hourMs);
   await follower.settled();
   t.strictSame(
@@ -245,10 +233,10 @@ t.test("[spec 2.4, S1] a guest no longer sees a user after the last direct messa
 
 t.test("[behaviour 7] a former subscriber with a copy of the message receives the deletion at once", async (t) => {
   const { owner, member, other, after } = await stage(t);
-  const id = await createChannel(owner, "left behind", [owner, member], { message_retention_days: 1 });
+  const id = await owner.createChannel("left behind", [owner, member], { message_retention_days: 1 });
   const message = await other.say(id, "t", "x");
   await member.delete("/users/me/subscriptions", { subscriptions: ["left behind"] });
-  const follower = await Follower.of(member, wanted);
+  const follower = await member.follow(wanted);
   await after(dayMs + 2 * hourMs);
   // Nothing else happens that could bring it along.
   const event = await follower.until(({ type }) => type === "delete_message");

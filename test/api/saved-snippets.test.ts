@@ -1,17 +1,14 @@
 /** Saved snippets: GET, POST, PATCH and DELETE /saved_snippets (spec 2.10, 4.19, 7; D12; behaviour 1.8, 2.19). */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import type { Client, Params } from "../support/client.ts";
-import { type Event, Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
+import { type Client, type Event, expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
-import { writeMany } from "../support/rows.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { newUsers, oneOfEachKind } from "../support/server-with-users.ts";
 
 const server = await startTestServer(t);
-const member = await personOf(server, "member");
+const member = await server.user("member");
 
 const hello = { title: "Hello", content: "Welcome to *this* place." };
 const wanted = { event_types: ["saved_snippets", "message"] };
@@ -33,8 +30,8 @@ async function save(client: Client, params: Params = hello): Promise<number> {
 
 t.test("[spec 4.19] a new snippet is in the list, in the state and in an event to its owner alone", async (t) => {
   const { server: clocked, clock } = await startClockedServer(t);
-  const [person, neighbour] = [await personOf(clocked, "person"), await personOf(clocked, "neighbour")];
-  const [own, other] = [await Follower.of(person, wanted), await Follower.of(neighbour, wanted)];
+  const [person, neighbour] = [await clocked.user("person"), await clocked.user("neighbour")];
+  const [own, other] = [await person.follow(wanted), await neighbour.follow(wanted)];
   const created = Math.floor(clock.now() / 1000);
   const made = await person.post("/saved_snippets", { title: "  Hello ", content: " Welcome to *this* place.\n" });
   const id = made.body.saved_snippet_id;
@@ -44,7 +41,7 @@ t.test("[spec 4.19] a new snippet is in the list, in the state and in an event t
   const later = await save(person, { title: "Later", content: "x" });
   t.ok(later > id);
   const all = [snippet, { id: later, title: "Later", content: "x", date_created: created + 5 }];
-  t.strictSame(outcome(await person.get("/saved_snippets")), success({ saved_snippets: all }));
+  await expects(t, person.get("/saved_snippets"), success({ saved_snippets: all }));
   const state = await person.register({ fetch_event_types: ["saved_snippets"] });
   t.strictSame(state["saved_snippets"], all);
   t.strictSame(await snippetsOf(neighbour), []);
@@ -58,7 +55,7 @@ t.test("[spec 4.19] a new snippet is in the list, in the state and in an event t
 t.test("[spec 7, D12] empty, long and missing values are rejected with their messages by POST and PATCH", async (t) => {
   const person = await newUser();
   const id = await save(person);
-  const changes = await watchChanges(person);
+  const changes = await person.watchChanges();
   const cases: readonly (readonly [Params, object])[] = [
     [{ title: "" }, blank],
     [{ title: " \n" }, blank],
@@ -71,12 +68,12 @@ t.test("[spec 7, D12] empty, long and missing values are rejected with their mes
     [{ title: "", content: "c".repeat(contentMax + 1) }, refusal("content is too long (limit: 10000 characters)")],
   ];
   for (const [params, expected] of cases) {
-    t.strictSame(outcome(await person.post("/saved_snippets", { ...hello, ...params })), expected);
-    t.strictSame(outcome(await person.patch(`/saved_snippets/${id}`, params)), expected);
+    await expects(t, person.post("/saved_snippets", { ...hello, ...params }), expected);
+    await expects(t, person.patch(`/saved_snippets/${id}`, params), expected);
   }
   for (const name of ["title", "content"]) {
     const expected = refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
-    t.strictSame(outcome(await person.post("/saved_snippets", { ...hello, [name]: undefined })), expected);
+    await expects(t, person.post("/saved_snippets", { ...hello, [name]: undefined }), expected);
   }
   t.strictSame(await changes(), []);
   t.match(await snippetsOf(person), [hello]);
@@ -96,11 +93,11 @@ t.test("[S3] saved_snippets_per_user_max: one more is rejected until one is dele
     const id = 1_000_000 + index;
     return [[person.userId, id], { id, userId: person.userId, ...hello, createdAt: 0 }] as const;
   });
-  writeMany(server, "savedSnippets", rows);
+  server.writeMany("savedSnippets", rows);
   const last = await save(person);
   t.equal((await snippetsOf(person)).length, countMax);
-  t.strictSame(outcome(await person.post("/saved_snippets", hello)), refusal("Too many saved snippets"));
-  t.strictSame(outcome(await person.delete(`/saved_snippets/${last}`)), success());
+  await expects(t, person.post("/saved_snippets", hello), "Too many saved snippets");
+  await expects(t, person.delete(`/saved_snippets/${last}`), success());
   t.equal((await person.post("/saved_snippets", hello)).status, 200);
 });
 
@@ -108,7 +105,7 @@ t.test("only values sent change; the event has the whole snippet, and only after
   const person = await newUser();
   const id = await save(person);
   const [{ date_created: created }] = await snippetsOf(person);
-  const follower = await Follower.of(person, wanted);
+  const follower = await person.follow(wanted);
   const steps: readonly (readonly [Params, object])[] = [
     [{ title: " New " }, { title: "New", content: hello.content }],
     [{ content: "Text" }, { title: "New", content: "Text" }],
@@ -118,15 +115,11 @@ t.test("only values sent change; the event has the whole snippet, and only after
     ],
   ];
   for (const [params, expected] of steps) {
-    t.strictSame(outcome(await person.patch(`/saved_snippets/${id}`, params)), success());
-    t.strictSame(
-      outcome(await person.patch(`/saved_snippets/${id}`, params)),
-      success(),
-      "repeating it changes nothing",
-    );
+    await expects(t, person.patch(`/saved_snippets/${id}`, params), success());
+    await expects(t, person.patch(`/saved_snippets/${id}`, params), success(), "repeating it changes nothing");
     t.strictSame(await snippetsOf(person), [{ id, ...expected, date_created: created }]);
   }
-  t.strictSame(outcome(await person.patch(`/saved_snippets/${id}`, {})), success());
+  await expects(t, person.patch(`/saved_snippets/${id}`, {}), success());
   await follower.settled();
   t.strictSame(
     follower.ofType("saved_snippets"),
@@ -141,10 +134,10 @@ t.test("only values sent change; the event has the whole snippet, and only after
 t.test("a snippet is deleted once, with an event to its owner", async (t) => {
   const person = await newUser();
   const id = await save(person);
-  const follower = await Follower.of(person, wanted);
-  t.strictSame(outcome(await person.delete(`/saved_snippets/${id}`)), success());
-  t.strictSame(outcome(await person.delete(`/saved_snippets/${id}`)), missing);
-  t.strictSame(outcome(await person.patch(`/saved_snippets/${id}`, { title: "x" })), missing);
+  const follower = await person.follow(wanted);
+  await expects(t, person.delete(`/saved_snippets/${id}`), success());
+  await expects(t, person.delete(`/saved_snippets/${id}`), missing);
+  await expects(t, person.patch(`/saved_snippets/${id}`, { title: "x" }), missing);
   t.strictSame(await snippetsOf(person), []);
   await follower.settled();
   t.strictSame(follower.ofType("saved_snippets"), [{ type: "saved_snippets", op: "remove", saved_snippet_id: id }]);
@@ -154,10 +147,10 @@ t.test("a snippet is deleted once, with an event to its owner", async (t) => {
 t.test("[S1] another user's snippet gets the answer for a missing one", async (t) => {
   const person = await newUser();
   const id = await save(person);
-  const changes = await watchChanges(person);
+  const changes = await person.watchChanges();
   for (const where of [id, 0, 999_999_999_999]) {
-    t.strictSame(outcome(await member.patch(`/saved_snippets/${where}`, { title: "x" })), missing);
-    t.strictSame(outcome(await member.delete(`/saved_snippets/${where}`)), missing);
+    await expects(t, member.patch(`/saved_snippets/${where}`, { title: "x" }), missing);
+    await expects(t, member.delete(`/saved_snippets/${where}`), missing);
   }
   t.equal((await member.delete("/saved_snippets/abc")).status, 404);
   t.match(await snippetsOf(person), [hello]);
@@ -167,17 +160,17 @@ t.test("[S1] another user's snippet gets the answer for a missing one", async (t
 t.test("[behaviour 2.19] every user can save snippets, guests and bots included", async (t) => {
   for (const client of await oneOfEachKind(server)) {
     const id = await save(client);
-    t.strictSame(outcome(await client.patch(`/saved_snippets/${id}`, { title: "x" })), success(), `${client.userId}`);
+    await expects(t, client.patch(`/saved_snippets/${id}`, { title: "x" }), success(), `${client.userId}`);
     t.match(await snippetsOf(client), [{ id, title: "x" }]);
-    t.strictSame(outcome(await client.delete(`/saved_snippets/${id}`)), success());
+    await expects(t, client.delete(`/saved_snippets/${id}`), success());
   }
 });
 
 t.test("[M1] state before + events = fresh state, and both survive a restart", async (t) => {
   const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
-  const person = await personOf(before, "person");
+  const person = await before.user("person");
   const ids = [await save(person), await save(person), await save(person)];
-  const follower = await Follower.of(person, { ...wanted, fetch_event_types: ["saved_snippets"] });
+  const follower = await person.follow({ ...wanted, fetch_event_types: ["saved_snippets"] });
   await person.patch(`/saved_snippets/${ids[1]}`, { title: "changed" });
   await person.delete(`/saved_snippets/${ids[0]}`);
   await save(person, { title: "new", content: "new" });

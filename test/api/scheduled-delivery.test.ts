@@ -3,16 +3,7 @@
  * the rules of that moment, or stays as failed. Crashes are tested in test/runtime/scheduled.test.ts.
  */
 import t from "tap";
-import {
-  createChannel,
-  type Event,
-  outcome,
-  personOf,
-  reactivate,
-  realmOf,
-  refusal,
-  success,
-} from "../support/conversation.ts";
+import { type Event, expects, refusal, success } from "../support/client.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import {
   followLists,
@@ -29,7 +20,7 @@ import { temporaryFolder } from "../support/server.ts";
 
 t.test("a scheduled message is posted as its author, not before its time, and removed from the list", async (t) => {
   const { owner, member, other, server, in: at, pass } = await scheduledStage(t);
-  const channelId = await createChannel(owner, "plans", [owner, member, other]);
+  const channelId = await owner.createChannel("plans", [owner, member, other]);
   const [own, others] = [await followLists(member), await followLists(other)];
   const content = `Soup, @**other 0|${other.userId}**!`;
   const when = at(laterS);
@@ -66,8 +57,8 @@ t.test("a scheduled message is posted as its author, not before its time, and re
   t.equal(timersLeft(server), 0);
   const path = `/scheduled_messages/${body.scheduled_message_id}`;
   const missing = refusal("Scheduled message does not exist", "NOT_FOUND", 404);
-  t.strictSame(outcome(await member.patch(path, { content: "too late" })), missing);
-  t.strictSame(outcome(await member.delete(path)), missing);
+  await expects(t, member.patch(path, { content: "too late" }), missing);
+  await expects(t, member.delete(path), missing);
 });
 
 t.test("[D81] read_by_sender decides, otherwise the client does; a message to oneself is unread", async (t) => {
@@ -97,12 +88,12 @@ t.test("[D81] read_by_sender decides, otherwise the client does; a message to on
 
 t.test("an edit decides text, recipient and time, and the former timer does nothing", async (t) => {
   const { owner, member, other, in: at, pass } = await scheduledStage(t);
-  const channelId = await createChannel(owner, "plans", [member, other]);
+  const channelId = await owner.createChannel("plans", [member, other]);
   const when = { scheduled_delivery_timestamp: at(60) };
   const id = await schedule(member, { type: "channel", to: channelId, topic: "a", content: "first", ...when });
   const later = await schedule(member, { type: "channel", to: channelId, topic: "b", content: "later", ...when });
   const moved = { type: "direct", to: [other.userId], content: "second", scheduled_delivery_timestamp: at(120) };
-  t.strictSame(outcome(await member.patch(`/scheduled_messages/${id}`, moved)), success());
+  await expects(t, member.patch(`/scheduled_messages/${id}`, moved), success());
   await member.patch(`/scheduled_messages/${later}`, { scheduled_delivery_timestamp: at(30) });
   await pass(40);
   t.match(await newestOf(other, 1), [{ content: "later", subject: "b" }]);
@@ -115,7 +106,7 @@ t.test("an edit decides text, recipient and time, and the former timer does noth
 
 t.test("a message that is no longer allowed is kept as failed, and the bot reports the reason", async (t) => {
   const { owner, member, other, server, in: at, pass } = await scheduledStage(t);
-  const channelId = await createChannel(owner, "plans", [owner, member]);
+  const channelId = await owner.createChannel("plans", [owner, member]);
   const follower = await followLists(member);
   const when = { scheduled_delivery_timestamp: at(60) };
   const toChannel = await schedule(member, { type: "channel", to: channelId, topic: "t", content: "x", ...when });
@@ -144,23 +135,23 @@ t.test("a message that is no longer allowed is kept as failed, and the bot repor
 
   const path = `/scheduled_messages/${toChannel}`;
   const notInFuture = refusal("Scheduled delivery time must be in the future.");
-  t.strictSame(outcome(await member.patch(path, { content: "z" })), notInFuture, "a new time is required");
+  await expects(t, member.patch(path, { content: "z" }), notInFuture, "a new time is required");
   await owner.patch(`/streams/${channelId}`, { is_archived: false });
-  t.strictSame(outcome(await member.patch(path, { scheduled_delivery_timestamp: at(60) })), success());
+  await expects(t, member.patch(path, { scheduled_delivery_timestamp: at(60) }), success());
   t.match(
     (await scheduledOf(member)).find((one) => one.scheduled_message_id === toChannel),
     { failed: false, scheduled_delivery_timestamp: at(60) },
   );
   await pass(60);
   t.match(await newestOf(member, 1), [{ content: "x", stream_id: channelId, sender_id: member.userId }]);
-  t.strictSame(outcome(await member.delete(`/scheduled_messages/${toOther}`)), success());
+  await expects(t, member.delete(`/scheduled_messages/${toOther}`), success());
   t.strictSame(await scheduledOf(member), []);
   t.strictSame(await listsByEvents(follower), await freshLists(member));
 });
 
 t.test("[S1] a user removed from a private channel cannot post there, and learns not its new name", async (t) => {
   const { owner, member, in: at, pass } = await scheduledStage(t);
-  const channelId = await createChannel(owner, "secret", [owner, member], { invite_only: true });
+  const channelId = await owner.createChannel("secret", [owner, member], { invite_only: true });
   const when = { scheduled_delivery_timestamp: at(60) };
   await schedule(member, { type: "channel", to: channelId, topic: "t", content: "x", ...when });
   await owner.delete("/users/me/subscriptions", { subscriptions: ["secret"], principals: [member.userId] });
@@ -187,7 +178,7 @@ t.test("a deactivated author's message is not sent, and is marked as failed afte
   });
   await owner.delete(`/users/${member.userId}`);
   await pass(60);
-  await reactivate(server, owner, member);
+  await server.reactivate(owner, member);
   t.match(await scheduledOf(member), [
     { content: "x", failed: true },
     { content: "in time", failed: false },
@@ -205,7 +196,7 @@ t.test("a deactivated author's message is not sent, and is marked as failed afte
 t.test("[M8] a message due while the server was down is sent once, late; others at their time", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startClockedServer(t, { dataDir });
-  const member = await personOf(first.server, "member");
+  const member = await first.server.user("member");
   const [to, start] = [[2], Math.floor(first.clock.now() / 1000)];
   for (const [content, seconds] of Object.entries({ due: 60, "not due": 7200 })) {
     await schedule(member, { type: "direct", to, content, scheduled_delivery_timestamp: start + seconds });
@@ -213,7 +204,7 @@ t.test("[M8] a message due while the server was down is sent once, late; others 
   await first.server.stop();
   const again = await startClockedServer(t, { dataDir }, first.clock.now() + 3_600_000);
   const owner = again.server.owner;
-  const idle = () => realmOf(again.server).dispatcher.idle();
+  const idle = () => again.server.realm.dispatcher.idle();
   await idle();
   const contents = async () => (await newestOf(owner, 100)).filter((one) => one.sender_id === member.userId);
   t.match(await contents(), [{ content: "due", timestamp: start + 3600 }]);
@@ -222,6 +213,6 @@ t.test("[M8] a message due while the server was down is sent once, late; others 
   t.match(await contents(), [{ content: "due" }, { content: "not due", timestamp: start + 7200 }]);
   await again.server.stop();
   const last = await startClockedServer(t, { dataDir }, again.clock.now() + 1);
-  await realmOf(last.server).dispatcher.idle();
+  await last.server.realm.dispatcher.idle();
   t.equal((await newestOf(last.server.owner, 100)).filter((one) => one.sender_id === member.userId).length, 2, "once");
 });

@@ -5,20 +5,7 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Params } from "../support/client.ts";
-import {
-  botOf,
-  createChannel,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  success,
-  systemGroup,
-} from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
-import { writeMany } from "../support/rows.ts";
+import { expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import {
   followLists,
   freshLists,
@@ -32,7 +19,7 @@ import { newUsers } from "../support/server-with-users.ts";
 
 const stage = await scheduledStage(t);
 const { server, owner, member, other } = stage;
-const channelId = await createChannel(owner, "plans", [owner, member, other]);
+const channelId = await owner.createChannel("plans", [owner, member, other]);
 const missing = refusal("Scheduled message does not exist", "NOT_FOUND", 404);
 const notInFuture = refusal("Scheduled delivery time must be in the future.");
 
@@ -44,7 +31,7 @@ function toChannel(more: Params = {}): Params {
 }
 
 function timers(): number {
-  return realmOf(server).environment.count("timers");
+  return server.realm.environment.count("timers");
 }
 
 t.test("a message is listed and sent to its author alone", async (t) => {
@@ -80,7 +67,7 @@ t.test("a message is listed and sent to its author alone", async (t) => {
     failed: false,
   };
   const all = { scheduled_messages: [second, first] };
-  t.strictSame(outcome(await person.get("/scheduled_messages")), success(all), "the next one first");
+  await expects(t, person.get("/scheduled_messages"), success(all), "the next one first");
   const state = await person.register({ fetch_event_types: ["scheduled_messages"] });
   t.strictSame(state["scheduled_messages"], all.scheduled_messages);
   await own.settled();
@@ -134,14 +121,14 @@ t.test("both names of each type work, for a user, a channel and a note to onesel
 });
 
 t.test("[behaviour 5.1] a message that could not be sent now cannot be scheduled", async (t) => {
-  const hidden = await createChannel(owner, "hidden", [owner], { invite_only: true });
-  const closed = await createChannel(owner, "announcements", [owner, member], {
-    can_send_message_group: systemGroup(server, "role:administrators"),
+  const hidden = await owner.createChannel("hidden", [owner], { invite_only: true });
+  const closed = await owner.createChannel("announcements", [owner, member], {
+    can_send_message_group: server.group("role:administrators"),
   });
-  const named = await createChannel(owner, "named", [owner, member], { topics_policy: "disable_empty_topic" });
+  const named = await owner.createChannel("named", [owner, member], { topics_policy: "disable_empty_topic" });
   const gone = await newUser();
   await owner.delete(`/users/${gone.userId}`);
-  const changes = await watchChanges(member);
+  const changes = await member.watchChanges();
   const noChannel = (id: number) =>
     refusal(`Channel with ID '${id}' does not exist`, "STREAM_DOES_NOT_EXIST", 400, { stream_id: id });
   const cases: readonly (readonly [Params, object])[] = [
@@ -172,15 +159,11 @@ t.test("[behaviour 5.1] a message that could not be sent now cannot be scheduled
     [{ to: '"plans"' }, refusal("to is not an integer")],
   ];
   for (const [params, expected] of cases) {
-    t.strictSame(
-      outcome(await member.post("/scheduled_messages", toChannel(params))),
-      expected,
-      JSON.stringify(params),
-    );
+    await expects(t, member.post("/scheduled_messages", toChannel(params)), expected, JSON.stringify(params));
   }
   for (const name of ["type", "to", "content", "scheduled_delivery_timestamp"]) {
     const expected = refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
-    t.strictSame(outcome(await member.post("/scheduled_messages", toChannel({ [name]: undefined }))), expected);
+    await expects(t, member.post("/scheduled_messages", toChannel({ [name]: undefined })), expected);
   }
   t.strictSame(await scheduledOf(member), []);
   t.strictSame(await changes(), []);
@@ -193,7 +176,7 @@ t.test("[behaviour 5.1] a message that could not be sent now cannot be scheduled
 t.test("[behaviour 5.1] scheduled mentions require permission, and long texts are truncated", async (t) => {
   const person = await newUser();
   const crowd = await Promise.all(Array.from({ length: 16 }, () => newUser()));
-  const large = await createChannel(owner, "large", [owner, person, ...crowd]);
+  const large = await owner.createChannel("large", [owner, person, ...crowd]);
   const wildcard = await person.post("/scheduled_messages", toChannel({ to: large, content: "@**all** lunch" }));
   t.match(wildcard.body, { code: "STREAM_WILDCARD_MENTION_NOT_ALLOWED" });
   const id = await schedule(person, toChannel({ content: "🙂".repeat(limits.message_code_points_max + 1) }));
@@ -230,8 +213,8 @@ t.test("only values sent change, and the event has the whole message", async (t)
   let expected = before;
   const received: object[] = [];
   for (const [params, change] of steps) {
-    t.strictSame(outcome(await person.patch(`/scheduled_messages/${id}`, params)), success());
-    t.strictSame(outcome(await person.patch(`/scheduled_messages/${id}`, params)), success(), "again: nothing");
+    await expects(t, person.patch(`/scheduled_messages/${id}`, params), success());
+    await expects(t, person.patch(`/scheduled_messages/${id}`, params), success(), "again: nothing");
     expected = JSON.parse(JSON.stringify({ ...expected, ...change }));
     t.same(await scheduledOf(person), [expected]);
     received.push({ type: "scheduled_messages", op: "update", scheduled_message: expected });
@@ -244,7 +227,7 @@ t.test("each invalid change is rejected with its error message", async (t) => {
   const person = await newUser();
   const id = await schedule(person, toChannel());
   const before = await scheduledOf(person);
-  const changes = await watchChanges(person);
+  const changes = await person.watchChanges();
   const cases: readonly (readonly [Params, object])[] = [
     [{}, refusal("Nothing to change")],
     [{ type: "direct" }, refusal("Recipient required when updating type of scheduled message.")],
@@ -255,7 +238,7 @@ t.test("each invalid change is rejected with its error message", async (t) => {
     [{ type: "direct", to: [10_000] }, refusal("Invalid user ID 10000")],
   ];
   for (const [params, expected] of cases) {
-    t.strictSame(outcome(await person.patch(`/scheduled_messages/${id}`, params)), expected, JSON.stringify(params));
+    await expects(t, person.patch(`/scheduled_messages/${id}`, params), expected, JSON.stringify(params));
   }
   t.strictSame(await scheduledOf(person), before);
   t.strictSame(await changes(), []);
@@ -265,9 +248,9 @@ t.test("a deleted message is not sent; its author gets an event", async (t) => {
   const person = await newUser();
   const id = await schedule(person, toChannel());
   const follower = await followLists(person);
-  t.strictSame(outcome(await person.delete(`/scheduled_messages/${id}`)), success());
-  t.strictSame(outcome(await person.delete(`/scheduled_messages/${id}`)), missing);
-  t.strictSame(outcome(await person.patch(`/scheduled_messages/${id}`, { content: "x" })), missing);
+  await expects(t, person.delete(`/scheduled_messages/${id}`), success());
+  await expects(t, person.delete(`/scheduled_messages/${id}`), missing);
+  await expects(t, person.patch(`/scheduled_messages/${id}`, { content: "x" }), missing);
   t.strictSame(await scheduledOf(person), []);
   await follower.settled();
   t.strictSame(follower.ofType("scheduled_messages"), [
@@ -278,19 +261,19 @@ t.test("a deleted message is not sent; its author gets an event", async (t) => {
 
 t.test("[S1] another user's scheduled message gets the answer for a missing one", async (t) => {
   const id = await schedule(await newUser(), toChannel());
-  const changes = await watchChanges(member);
+  const changes = await member.watchChanges();
   for (const client of [member, owner]) {
     for (const where of [id, 0, 999_999_999_999]) {
-      t.strictSame(outcome(await client.patch(`/scheduled_messages/${where}`, { content: "x" })), missing);
-      t.strictSame(outcome(await client.delete(`/scheduled_messages/${where}`)), missing);
+      await expects(t, client.patch(`/scheduled_messages/${where}`, { content: "x" }), missing);
+      await expects(t, client.delete(`/scheduled_messages/${where}`), missing);
     }
   }
   t.strictSame(await changes(), []);
 });
 
 t.test("[S1] a restricted guest gets their own text as typed, even with a hidden user's name", async (t) => {
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
-  const guest = await personOf(server, "guest", roles.guest);
+  server.setRealm({ can_access_all_users_group: server.group("role:members") });
+  const guest = await server.user("guest", roles.guest);
   const content = "@**member 0** and @**nobody at all**";
   const follower = await followLists(guest);
   const params = { type: "direct", to: [guest.userId], content, scheduled_delivery_timestamp: stage.in(laterS) };
@@ -301,23 +284,23 @@ t.test("[S1] a restricted guest gets their own text as typed, even with a hidden
   t.match(follower.ofType("scheduled_messages"), [{ scheduled_messages: [record] }]);
   const outsider = await guest.post("/scheduled_messages", { ...params, to: [member.userId] });
   t.strictSame(outcome(outsider), refusal("You do not have permission to access some of the recipients."));
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
+  server.setRealm({ can_access_all_users_group: server.group("role:everyone") });
 });
 
 t.test("[S3] scheduled_messages_per_user_max: one more is rejected until one is deleted", async (t) => {
   const person = await newUser();
   const first = await schedule(person, toChannel());
-  const row = realmOf(server).environment.get("scheduledMessages", [person.userId, first]);
+  const row = server.realm.environment.get("scheduledMessages", [person.userId, first]);
   if (row === undefined) throw new Error("no row");
   const countMax = limits.scheduled_messages_per_user_max;
   const rows = Array.from({ length: countMax - 2 }, (_, index) => {
     const id = 1_000_000 + index;
     return [[person.userId, id], { ...row, id, timer: null }] as const;
   });
-  writeMany(server, "scheduledMessages", rows);
+  server.writeMany("scheduledMessages", rows);
   await schedule(person, toChannel());
   t.equal((await scheduledOf(person)).length, countMax);
-  t.strictSame(outcome(await person.post("/scheduled_messages", toChannel())), refusal("Too many scheduled messages"));
+  await expects(t, person.post("/scheduled_messages", toChannel()), "Too many scheduled messages");
   await person.delete(`/scheduled_messages/${first}`);
   t.equal((await person.post("/scheduled_messages", toChannel())).status, 200);
 });
@@ -327,7 +310,7 @@ t.test("[S3] delivery_timestamp_s_max: a later time is rejected", async (t) => {
   const last = { scheduled_delivery_timestamp: limits.delivery_timestamp_s_max };
   const id = await schedule(person, toChannel(last));
   t.match(await scheduledOf(person), [last]);
-  t.strictSame(outcome(await person.delete(`/scheduled_messages/${id}`)), success());
+  await expects(t, person.delete(`/scheduled_messages/${id}`), success());
 });
 
 t.test("[S3] a message has one timer, however often its time changes, and none after it was deleted", async (t) => {
@@ -346,19 +329,19 @@ t.test("[D25] a repeated Idempotency-Key schedules, changes and deletes once", a
   const person = await newUser();
   const key = (name: string) => ({ "Idempotency-Key": name });
   const first = await person.post("/scheduled_messages", toChannel(), key("a"));
-  t.strictSame(outcome(await person.post("/scheduled_messages", toChannel(), key("a"))), outcome(first));
+  await expects(t, person.post("/scheduled_messages", toChannel(), key("a")), outcome(first));
   t.equal((await scheduledOf(person)).length, 1);
   const path = `/scheduled_messages/${first.body.scheduled_message_id}`;
-  t.strictSame(outcome(await person.patch(path, { content: "b" }, key("b"))), success());
+  await expects(t, person.patch(path, { content: "b" }, key("b")), success());
   await person.patch(path, { content: "c" });
-  t.strictSame(outcome(await person.patch(path, { content: "b" }, key("b"))), success());
+  await expects(t, person.patch(path, { content: "b" }, key("b")), success());
   t.match(await scheduledOf(person), [{ content: "c" }], "the repeat did nothing");
-  t.strictSame(outcome(await person.delete(path, {}, key("d"))), success());
-  t.strictSame(outcome(await person.delete(path, {}, key("d"))), success());
+  await expects(t, person.delete(path, {}, key("d")), success());
+  await expects(t, person.delete(path, {}, key("d")), success());
 });
 
 t.test("guests and bots can schedule messages, anonymous callers cannot", async (t) => {
-  const everybody = [owner, await personOf(server, "visitor", roles.guest), await botOf(server, "helper", member)];
+  const everybody = [owner, await server.user("visitor", roles.guest), await server.bot("helper", member)];
   for (const client of everybody) {
     const to = [client.userId];
     await schedule(client, { type: "direct", to, content: "x", scheduled_delivery_timestamp: stage.in(laterS) });

@@ -5,8 +5,7 @@
  */
 import fc from "fast-check";
 import t, { type Test } from "tap";
-import { Client } from "../support/client.ts";
-import { createChannel, type Event, type Follower, personOf, realmOf } from "../support/conversation.ts";
+import { Client, type Event, type Follower } from "../support/client.ts";
 import { type ClockedServer, startClockedServer } from "../support/realtime-clock.ts";
 import { followLists, freshLists, listsByEvents, newestOf, schedule, timersLeft } from "../support/scheduled.ts";
 import { seedOf } from "../support/seed.ts";
@@ -108,9 +107,9 @@ class Day {
   static async begin(t: Test): Promise<Day> {
     const dataDir = temporaryFolder(t);
     const running = await startClockedServer(t, { dataDir });
-    const writer = await personOf(running.server, "writer");
+    const writer = await running.server.user("writer");
     const day = new Day(t, dataDir, running, writer);
-    day.#channelId = await createChannel(running.server.owner, "plans", [running.server.owner, writer]);
+    day.#channelId = await running.server.owner.createChannel("plans", [running.server.owner, writer]);
     day.#target = await writer.say(day.#channelId, "t", "remember");
     day.#follower = await followLists(writer);
     return day;
@@ -199,7 +198,7 @@ class Day {
 
   async #settle(): Promise<void> {
     const t = this.#t;
-    await realmOf(this.#running.server).dispatcher.idle();
+    await this.#running.server.realm.dispatcher.idle();
     this.#model.passTo(this.#nowS);
     const fresh = await freshLists(this.#writer);
     if (this.#follower !== null) t.strictSame(await listsByEvents(this.#follower), fresh);
@@ -219,7 +218,7 @@ class Day {
   /** Checks that nothing is pending and no timer is left. */
   async end(): Promise<void> {
     await this.pass(3600);
-    const { environment } = realmOf(this.#running.server);
+    const { environment } = this.#running.server.realm;
     for (const table of ["mailbox", "reminders"] as const) this.#t.equal(environment.count(table), 0, table);
     this.#t.equal(timersLeft(this.#running.server), 0, "timers");
     await this.#running.server.stop();

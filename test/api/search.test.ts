@@ -5,14 +5,13 @@
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import type { Client, Params } from "../support/client.ts";
-import { createChannel, outcome, refusal, success } from "../support/conversation.ts";
+import { type Client, expects, type Params, refusal, success } from "../support/client.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
 import { Socket } from "../support/socket.ts";
 
 const { server, owner, anna, bert, guest } = await startServerWithUsers(t, ["anna", "bert", "guest"]);
-const kitchenId = await createChannel(owner, "kitchen", [owner, anna, guest]);
-await createChannel(owner, "cellar", [owner, anna], { invite_only: true });
+const kitchenId = await owner.createChannel("kitchen", [owner, anna, guest]);
+await owner.createChannel("cellar", [owner, anna], { invite_only: true });
 
 const labels = new Map<number, string>();
 
@@ -100,8 +99,9 @@ t.test("[behaviour 5.3] only searches have match_content and match_subject, with
 t.test("[spec 4.9] matches_narrow returns the messages that match, in the format of search results", async (t) => {
   const ids = [...labels.keys()];
   const narrow = [search("butter")];
-  t.strictSame(
-    outcome(await anna.get("/messages/matches_narrow", { msg_ids: ids, narrow })),
+  await expects(
+    t,
+    anna.get("/messages/matches_narrow", { msg_ids: ids, narrow }),
     success({
       messages: {
         [bread]: {
@@ -235,7 +235,7 @@ t.test("[spec 4.9] matches_narrow rejects invalid parameters", async (t) => {
     [{ msg_ids: 1, narrow: [] }, refusal("msg_ids is not a list")],
     [{ msg_ids: [1], narrow: [{ operator: "x", operand: "y" }] }, badNarrow("unknown operator x")],
   ];
-  for (const [params, expected] of cases) t.strictSame(outcome(await anna.get(path, params)), expected);
+  for (const [params, expected] of cases) await expects(t, anna.get(path, params), expected);
   t.equal((await anna.anonymous().get(path, { msg_ids: [1], narrow: [] })).status, 401);
 });
 
@@ -245,7 +245,7 @@ function badNarrow(desc: string) {
 
 t.test("[behaviour 5.3] an empty search is rejected", async (t) => {
   for (const operand of ["", "  "]) {
-    t.strictSame(outcome(await fetch(anna, [search(operand)])), badNarrow("search operand cannot be blank"));
+    await expects(t, fetch(anna, [search(operand)]), badNarrow("search operand cannot be blank"));
   }
 });
 

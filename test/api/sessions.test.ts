@@ -8,9 +8,7 @@ import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hashApiKey } from "../../src/operations/identity/authentication.ts";
 import { programName } from "../../src/operations/identity/program-name.ts";
-import { Client } from "../support/client.ts";
-import { outcome, realmOf, refusal } from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
+import { Client, expects, outcome, refusal } from "../support/client.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { Page } from "../support/page.ts";
 import { until } from "../support/realtime.ts";
@@ -44,7 +42,7 @@ async function account(name: string, at: TestServer = server): Promise<Person> {
   };
 }
 
-const rows = (userId: number, at = server) => realmOf(at).view.sessionsOf(userId);
+const rows = (userId: number, at = server) => at.realm.view.sessionsOf(userId);
 const isLoggedIn = async (page: Client) => (await page.get("/users/me")).status === 200;
 
 t.test("[D256] a log-in sets a cookie that scripts cannot read, and answers who it is without a secret", async (t) => {
@@ -72,7 +70,7 @@ t.test("[S2] only the hash of a session's token is stored, and the token is no A
   const token = (await page()).cookie.replace("session=", "");
   const [row] = rows(client.userId);
   t.equal(row?.hash, hashApiKey(token));
-  t.notMatch(JSON.stringify(realmOf(server).environment.get("sessions", hashApiKey(token))), token);
+  t.notMatch(JSON.stringify(server.realm.environment.get("sessions", hashApiKey(token))), token);
   t.equal((await new Client(server.url, { email, key: token, userId: 0 }).get("/users/me")).status, 401);
   const { key = "" } = client.account ?? {};
   t.notOk(await isLoggedIn(new Page(server.url, { cookie: `session=${key}` })), "and an API key is no session");
@@ -119,7 +117,7 @@ t.test("[D256] a log-out ends the session durably and clears the cookie; other s
   t.equal(status, 200);
   t.match(headers.get("set-cookie"), /^session=; Path=\/; Max-Age=0; HttpOnly; SameSite=Strict$/);
   t.equal(here.cookie, "");
-  t.strictSame(outcome(await new Page(server.url, { cookie }).get("/users/me")), notLoggedIn);
+  await expects(t, new Page(server.url, { cookie }).get("/users/me"), notLoggedIn);
   t.ok(await isLoggedIn(there));
   t.equal(rows(client.userId).length, 1);
   t.equal((await client.delete("/session")).status, 400, "a request with an API key has no session to end");
@@ -184,7 +182,7 @@ t.test("[S2] a log-in is rejected if the password changes while it is compared",
   const stale = { hash: "h", client: "c", host: "127.0.0.1", login, passwordHash: "an earlier hash" };
   const to = { actor: "user", id: client.userId } as const;
   const asked = command(to, "user.session.start", stale, client.userId);
-  t.match(await realmOf(server).dispatcher.ask(asked), { kind: "refused", code: "AUTHENTICATION_FAILED" });
+  t.match(await server.realm.dispatcher.ask(asked), { kind: "refused", code: "AUTHENTICATION_FAILED" });
   t.strictSame(rows(client.userId), []);
 });
 
@@ -195,14 +193,14 @@ t.test("[D256, D274] the sessions of a deactivated account do not count, and a r
   t.match(outcome(await open.get("/users/me")), { status: 401, body: { code: "USER_DEACTIVATED" } });
   t.equal((await new Page(server.url).logIn(client.account?.email ?? "", password)).status, 401);
   t.equal((await owner.post(`/users/${client.userId}/reactivate`)).status, 200);
-  t.strictSame(outcome(await open.get("/users/me")), notLoggedIn);
+  await expects(t, open.get("/users/me"), notLoggedIn);
   t.strictSame(rows(client.userId), []);
   t.ok(await isLoggedIn(await page()), "the password opens a new one");
 });
 
 t.test("[D256] sessions appear in no event and in no stored answer", async (t) => {
   const { page } = await account("Kim");
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   const open = await page();
   await open.delete("/session", {}, { "Idempotency-Key": "out" });
   t.strictSame(await changes(), []);
@@ -212,7 +210,7 @@ t.test("[S3] sessions_per_user_max: the session that was not used for longest en
   const { page, client } = await account("Lea");
   const first = await page();
   const login = { fingerprint: "f", client: "c", address: "a" };
-  const { view, dispatcher } = realmOf(server);
+  const { view, dispatcher } = server.realm;
   const { passwordHash = null } = view.row("credentials", client.userId) ?? {};
   const to = { actor: "user", id: client.userId } as const;
   const more = (name: string) =>
@@ -226,7 +224,7 @@ t.test("[S3] sessions_per_user_max: the session that was not used for longest en
     );
   for (let count = 1; count < limits.sessions_per_user_max; count++) await more(`t${count}`);
   t.ok(await isLoggedIn(first), "at the bound");
-  const timers = () => realmOf(server).environment.count("timers");
+  const timers = () => server.realm.environment.count("timers");
   const before = timers();
   await more("one more");
   t.notOk(await isLoggedIn(first));
@@ -253,16 +251,12 @@ const minuteMs = 60_000;
 async function timed(t: Test) {
   const clock = new ManualClock(Date.UTC(2026, 4, 1, 12));
   const at = await startTestServer(t, { clock });
-  t.teardown(() => clock.release());
   const person = await account("Nora", at);
   const pass = async (milliseconds: number) => {
     clock.jump(milliseconds);
-    await realmOf(at).dispatcher.idle();
+    await at.realm.dispatcher.idle();
   };
-  const timers = () =>
-    realmOf(at)
-      .view.rows("timers", { limit: 1000 })
-      .filter(({ row }) => isExpiry(row.command)).length;
+  const timers = () => at.realm.view.rows("timers", { limit: 1000 }).filter(({ row }) => isExpiry(row.command)).length;
   return { clock, at, person, pass, timers };
 }
 
@@ -279,7 +273,7 @@ t.test("[D256] a session that is not used ends after session_idle_ms, and its ro
   await pass(1);
   t.strictSame(rows(person.client.userId, at), []);
   t.equal(timers(), 0);
-  t.strictSame(outcome(await page.get("/users/me")), notLoggedIn);
+  await expects(t, page.get("/users/me"), notLoggedIn);
 });
 
 t.test("[D256] a use moves the end, recorded once an hour, but not beyond session_lifetime_ms", async (t) => {
@@ -289,7 +283,7 @@ t.test("[D256] a use moves the end, recorded once an hour, but not beyond sessio
   const { userId } = person.client;
   await pass(limits.session_use_recorded_ms - 1);
   await page.get("/users/me");
-  await realmOf(at).dispatcher.idle();
+  await at.realm.dispatcher.idle();
   t.equal(rows(userId, at)[0]?.lastUsedAt, start, "recorded less than an hour ago");
   await pass(1);
   await Promise.all([1, 2, 3].map(() => page.get("/users/me")));

@@ -4,8 +4,7 @@
  */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
-import { Client } from "../support/client.ts";
-import { botOf, Follower, outcome, personOf, realmOf, refusal, success } from "../support/conversation.ts";
+import { Client, expects, refusal, success } from "../support/client.ts";
 import { startTestServer } from "../support/server.ts";
 import {
   defaultsOf,
@@ -40,19 +39,19 @@ t.test("[spec 2.3] every allowed value of every row with D = Y is accepted, stor
     const left = accepted.filter(([, values]) => pass < values.length);
     const chosen = Object.fromEntries(left.map(([name, values]) => [name, values[pass]]));
     expected = { ...expected, ...chosen };
-    t.strictSame(outcome(await owner.patch(path, chosen)), success(), `pass ${pass}`);
+    await expects(t, owner.patch(path, chosen), success(), `pass ${pass}`);
     t.strictSame(await defaultsOf(owner), { ...expected, ...choices });
   }
   const back = Object.fromEntries(accepted.map(([name]) => [name, programDefaults[name]]));
-  t.strictSame(outcome(await owner.patch(path, back)), success());
-  t.strictSame(realmOf(server).view.realm.userDefaults, {}, "a value equal to the default is not stored");
+  await expects(t, owner.patch(path, back), success());
+  t.strictSame(server.realm.view.realm.userDefaults, {}, "a value equal to the default is not stored");
 });
 
 t.test("[behaviour 1.3, 2.2] invalid values of every row are rejected with their messages", async (t) => {
   const changes = await watchSettings(owner);
   for (const [name, values] of accepted) {
     for (const [value, message] of wrongValues(name, values)) {
-      t.strictSame(outcome(await owner.patch(path, { color_scheme: 3, [name]: value })), refusal(message), name);
+      await expects(t, owner.patch(path, { color_scheme: 3, [name]: value }), message, name);
     }
   }
   t.strictSame(await defaultsOf(owner), { ...firstDefaults, ...choices });
@@ -69,33 +68,27 @@ t.test("[behaviour 2.2] a setting without an organization default is ignored and
   ]);
   const own = { full_name: "X", email: "x@example.com", old_password: "x", new_password: "x", unheard_of: true };
   const params = { ...own, ...Object.fromEntries(refusedNames.map((name) => [name, rows[name]?.S[1]])) };
-  t.strictSame(
-    outcome(await owner.patch(path, params)),
-    success({ ignored_parameters_unsupported: Object.keys(params).sort() }),
-  );
+  await expects(t, owner.patch(path, params), success({ ignored_parameters_unsupported: Object.keys(params).sort() }));
   t.strictSame(await defaultsOf(owner), { ...firstDefaults, ...choices });
 });
 
 t.test("[spec 4.2] only administrators and their bots may change defaults; this is checked first", async (t) => {
   const refused = refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL");
   for (const [name, role] of Object.entries(roles)) {
-    const person = await personOf(server, `by.${name}`, role);
+    const person = await server.user(`by.${name}`, role);
     const may = role <= roles.administrator;
-    t.strictSame(outcome(await person.patch(path, { color_scheme: 3 })), may ? success() : refused, name);
-    t.strictSame(
-      outcome(await person.patch(path, { color_scheme: 7 })),
-      may ? refusal("Invalid color_scheme") : refused,
-    );
+    await expects(t, person.patch(path, { color_scheme: 3 }), may ? success() : refused, name);
+    await expects(t, person.patch(path, { color_scheme: 7 }), may ? refusal("Invalid color_scheme") : refused);
     await owner.patch(path, { color_scheme: 1 });
   }
-  t.strictSame(outcome(await (await botOf(server, "a bot", owner)).patch(path, { color_scheme: 3 })), refused);
+  await expects(t, (await server.bot("a bot", owner)).patch(path, { color_scheme: 3 }), refused);
   t.equal((await owner.anonymous().patch(path, { color_scheme: 3 })).status, 401);
   t.strictSame(await defaultsOf(owner), { ...firstDefaults, ...choices });
 });
 
 t.test("[behaviour 2.2] everybody receives an event for each changed default and no other", async (t) => {
-  const people = [owner, await personOf(server, "hearer"), await personOf(server, "hearing.guest", roles.guest)];
-  const followers = await Promise.all(people.map((client) => Follower.of(client)));
+  const people = [owner, await server.user("hearer"), await server.user("hearing.guest", roles.guest)];
+  const followers = await Promise.all(people.map((client) => client.follow()));
   await owner.patch(path, { color_scheme: 2, enable_sounds: true, web_home_view: "all_messages" });
   const event = (property: string, value: unknown) => ({
     type: "realm_user_settings_defaults",
@@ -122,7 +115,7 @@ t.test("[behaviour 2.2] everybody receives an event for each changed default and
 });
 
 t.test("[spec 4.2] new users get the defaults; existing users keep their values, set or not", async (t) => {
-  const [untouched, own] = [await personOf(server, "untouched"), await personOf(server, "own")];
+  const [untouched, own] = [await server.user("untouched"), await server.user("own")];
   await own.patch("/settings", { color_scheme: 3, enable_sounds: false });
   const before = [await settingsOf(untouched), await settingsOf(own)];
   const chosen = {
@@ -135,7 +128,7 @@ t.test("[spec 4.2] new users get the defaults; existing users keep their values,
   await owner.patch(path, chosen);
   t.strictSame([await settingsOf(untouched), await settingsOf(own)], before);
   const byRequest = await server.person("By Request");
-  const byServer = await personOf(server, "by.server", roles.guest);
+  const byServer = await server.user("by.server", roles.guest);
   for (const person of [byRequest, byServer]) {
     t.strictSame(await settingsOf(person), { ...programDefaults, ...chosen, ...choices });
   }
@@ -158,6 +151,6 @@ t.test("[M1] defaults survive a restart and apply to later users", async (t) => 
   await first.stop();
   const second = await startTestServer(t, { dataDir: first.dataDir });
   t.strictSame(await defaultsOf(new Client(second.url, first.owner.account)), before);
-  const newcomer = await personOf(second, "newcomer");
+  const newcomer = await second.user("newcomer");
   t.match(await settingsOf(newcomer), { web_home_view: "recent_topics", enable_digest_emails: false });
 });

@@ -6,10 +6,9 @@ import t from "tap";
 import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import { Client } from "../support/client.ts";
-import { type Event, Follower, personOf, realmOf, setRealmSettings, systemGroup } from "../support/conversation.ts";
+import { Client, type Event, type Follower } from "../support/client.ts";
 import { ManualClock } from "../support/manual-clock.ts";
-import { connect, readNow } from "../support/realtime.ts";
+import { connect } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 import { rows, settingsOf } from "../support/settings.ts";
 
@@ -18,8 +17,7 @@ const publishedMs = limits.presence_coalesce_ms + 200;
 
 const clock = new ManualClock(Date.UTC(2031, 4, 5, 6, 7, 8));
 const server = await startTestServer(t, { clock });
-t.teardown(() => clock.release());
-const watcher = await personOf(server, "watcher");
+const watcher = await server.user("watcher");
 
 const modern = { client_capabilities: { notification_settings_null: true, user_settings_object: true } };
 const settingsTypes = ["user_settings", "update_display_settings", "update_global_notifications"];
@@ -36,11 +34,11 @@ async function receivedEvents(follower: Follower, ...types: string[]): Promise<E
 const update = (property: string, value: unknown) => ({ type: "user_settings", op: "update", property, value });
 
 t.test("[behaviour 2.1] only the user's own queues receive the event, in the form that they support", async (t) => {
-  const person = await personOf(server, "teller");
-  const newer = await Follower.of(person, modern);
-  const older = await Follower.of(person);
-  const displayOnly = await Follower.of(person, { event_types: ["update_display_settings", "message"] });
-  const other = await Follower.of(watcher);
+  const person = await server.user("teller");
+  const newer = await person.follow(modern);
+  const older = await person.follow();
+  const displayOnly = await person.follow({ event_types: ["update_display_settings", "message"] });
+  const other = await watcher.follow();
   await person.patch("/settings", { high_contrast_mode: true, enable_sounds: false, user_list_style: 1 });
   const user = person.account?.email;
   const display = { type: "update_display_settings", user, setting_name: "high_contrast_mode", setting: true };
@@ -74,8 +72,8 @@ const notificationSettings =
   realm_name_in_email_notifications_policy wildcard_mentions_notify`.split(/\s+/);
 
 t.test("each setting has its event and the older event of its kind", async (t) => {
-  const person = await personOf(server, "every");
-  const follower = await Follower.of(person, { event_types: [...settingsTypes, "message"] });
+  const person = await server.user("every");
+  const follower = await person.follow({ event_types: [...settingsTypes, "message"] });
   const before = await settingsOf(person);
   for (const [name, { S }] of Object.entries(rows)) {
     const value = S.find((candidate) => candidate !== before[name]);
@@ -95,9 +93,9 @@ t.test("each setting has its event and the older event of its kind", async (t) =
 });
 
 t.test("[behaviour 2.1] an unchanged value sends no event", async (t) => {
-  const person = await personOf(server, "constant");
+  const person = await server.user("constant");
   await person.patch("/settings", { color_scheme: 2, timezone: "Asia/Kolkata", full_name: "Constant" });
-  const [own, other] = [await Follower.of(person), await Follower.of(watcher)];
+  const [own, other] = [await person.follow(), await watcher.follow()];
   const same = { color_scheme: 2, enable_sounds: true, timezone: "Asia/Calcutta", full_name: " Constant " };
   await person.patch("/settings", { ...same, presence_enabled: true, email_address_visibility: 1 });
   t.strictSame([await receivedEvents(own), await receivedEvents(other)], [[], []]);
@@ -106,8 +104,8 @@ t.test("[behaviour 2.1] an unchanged value sends no event", async (t) => {
 });
 
 t.test("[behaviour 2.1] the event of default_language has the name of the language, in both forms", async (t) => {
-  const person = await personOf(server, "linguist");
-  const follower = await Follower.of(person);
+  const person = await server.user("linguist");
+  const follower = await person.follow();
   await person.patch("/settings", { default_language: "de" });
   t.strictSame(await receivedEvents(follower), [
     { ...update("default_language", "de"), language_name: "German" },
@@ -122,14 +120,10 @@ t.test("[behaviour 2.1] the event of default_language has the name of the langua
 });
 
 t.test("[behaviour 2.1] users who see the user get full_name and timezone; only the user the setting", async (t) => {
-  const person = await personOf(server, "public");
-  const guest = await personOf(server, "guest", roles.guest);
-  const [own, other, outsider] = [
-    await Follower.of(person, modern),
-    await Follower.of(watcher),
-    await Follower.of(guest),
-  ];
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+  const person = await server.user("public");
+  const guest = await server.user("guest", roles.guest);
+  const [own, other, outsider] = [await person.follow(modern), await watcher.follow(), await guest.follow()];
+  server.setRealm({ can_access_all_users_group: server.group("role:members") });
   await person.patch("/settings", { full_name: "Publicly Known", timezone: "Asia/Calcutta" });
   const named = { type: "realm_user", op: "update", person: { user_id: person.userId, full_name: "Publicly Known" } };
   const zone = {
@@ -140,23 +134,23 @@ t.test("[behaviour 2.1] users who see the user get full_name and timezone; only 
   t.strictSame(await receivedEvents(own), [named, update("timezone", "Asia/Kolkata"), zone]);
   t.strictSame(await receivedEvents(other), [named, zone]);
   t.strictSame(await receivedEvents(outsider), [], "[S1] a guest who may not see the user receives nothing");
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
+  server.setRealm({ can_access_all_users_group: server.group("role:everyone") });
 });
 
 t.test("[S1] a replayed time zone event does not reveal an email that was hidden meanwhile", async (t) => {
-  const person = await personOf(server, "shy");
+  const person = await server.user("shy");
   const queue = await watcher.register({ event_types: ["realm_user"], fetch_event_types: [] });
   await person.patch("/settings", { timezone: "Europe/Berlin" });
   await person.patch("/settings", { email_address_visibility: 4 });
-  const events = await readNow(watcher, queue);
+  const events = await watcher.readNow(queue);
   t.match(events[0], { person: { timezone: "Europe/Berlin", email: /^user\d+@/ } });
   t.notOk(JSON.stringify(events).includes(person.account?.email ?? "?"));
 });
 
 t.test("[behaviour 2.1] email_address_visibility: viewers get an event when it appears or goes", async (t) => {
-  const person = await personOf(server, "veiled");
-  const admin = await personOf(server, "admin", roles.administrator);
-  const followers = await Promise.all([watcher, admin, person].map((client) => Follower.of(client, modern)));
+  const person = await server.user("veiled");
+  const admin = await server.user("admin", roles.administrator);
+  const followers = await Promise.all([watcher, admin, person].map((client) => client.follow(modern)));
   await person.patch("/settings", { email_address_visibility: 3 });
   const [others, admins, own] = await Promise.all(followers.map((follower) => receivedEvents(follower, "realm_user")));
   const fields = (events: Event[] | undefined) => events?.map(({ person: changed }) => Object.keys(changed).sort());
@@ -170,8 +164,8 @@ t.test("[behaviour 2.1] email_address_visibility: viewers get an event when it a
 });
 
 t.test("[behaviour 2.1] presence_enabled off makes the user offline at once, on active, with events", async (t) => {
-  const person = await personOf(server, "visible");
-  const newer = await Follower.of(watcher, { client_capabilities: { simplified_presence_events: true } });
+  const person = await server.user("visible");
+  const newer = await watcher.follow({ client_capabilities: { simplified_presence_events: true } });
   const report = () => person.post("/users/me/presence", { status: "active", ping_only: true });
   const shown = async () => {
     const { body } = await watcher.post("/users/me/presence", { status: "idle", slim_presence: true });
@@ -206,8 +200,8 @@ t.test("[behaviour 2.1] presence_enabled off makes the user offline at once, on 
 });
 
 t.test("[M7] a report in flight when sharing is switched off is not recorded", async (t) => {
-  const person = await personOf(server, "racing");
-  const { dispatcher, view } = realmOf(server);
+  const person = await server.user("racing");
+  const { dispatcher, view } = server.realm;
   const { userId } = person;
   await person.patch("/settings", { presence_enabled: false });
   const report = command({ actor: "presence", userId }, "presence.report", { status: "active" }, userId);
@@ -217,7 +211,7 @@ t.test("[M7] a report in flight when sharing is switched off is not recorded", a
 });
 
 t.test("[E2] sockets and long polls of a user get the same events, live and replayed", async (t) => {
-  const person = await personOf(server, "twice");
+  const person = await server.user("twice");
   const sockets = [await connect(person), await connect(person)];
   for (const socket of sockets) await socket.ask({ type: "register", event_types: ["user_settings"], ...modern });
   const queue = await person.register({ event_types: ["user_settings"], fetch_event_types: [], ...modern });
@@ -226,7 +220,7 @@ t.test("[E2] sockets and long polls of a user get the same events, live and repl
   t.equal(reply.result, "success");
   await person.patch("/settings", { color_scheme: 3 });
   const isLast = (event: Event) => event.property === "color_scheme" && event.value === 3;
-  const repeated = await readNow(person, queue);
+  const repeated = await person.readNow(queue);
   t.strictSame(
     repeated.map(({ property, value }) => [property, value]),
     [
@@ -243,8 +237,8 @@ t.test("[E2] sockets and long polls of a user get the same events, live and repl
 });
 
 t.test("[E2] state before + events = fresh state, for random changes", async (t) => {
-  const person = await personOf(server, "model");
-  const follower = await Follower.of(person, { event_types: ["user_settings", "message"], ...modern });
+  const person = await server.user("model");
+  const follower = await person.follow({ event_types: ["user_settings", "message"], ...modern });
   const state = await settingsOf(person);
   for (let round = 0; round < 6; round++) {
     const names = Object.keys(rows).filter((_, index) => (index + round) % 3 === 0);
@@ -256,14 +250,14 @@ t.test("[E2] state before + events = fresh state, for random changes", async (t)
 
 t.test("[M1] changed settings survive a restart, and their events can be replayed", async (t) => {
   const first = await startTestServer(t);
-  const person = await personOf(first, "lasting");
+  const person = await first.user("lasting");
   const queue = await person.register({ event_types: settingsTypes, fetch_event_types: [] });
   await person.patch("/settings", { color_scheme: 3, full_name: "Lasting", timezone: "Asia/Tokyo" });
-  const before = { settings: await settingsOf(person), events: await readNow(person, queue) };
+  const before = { settings: await settingsOf(person), events: await person.readNow(queue) };
   t.match(before.settings, { color_scheme: 3, timezone: "Asia/Tokyo", enable_sounds: true });
   await first.stop();
   const second = await startTestServer(t, { dataDir: first.dataDir });
   const again = new Client(second.url, person.account);
-  t.strictSame({ settings: await settingsOf(again), events: await readNow(again, queue) }, before);
+  t.strictSame({ settings: await settingsOf(again), events: await again.readNow(queue) }, before);
   t.equal((await again.get("/users/me")).body.full_name, "Lasting");
 });

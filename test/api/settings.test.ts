@@ -6,8 +6,7 @@ import t from "tap";
 import { languages } from "../../schemas/languages.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client, Params } from "../support/client.ts";
-import { botOf, Follower, outcome, personOf, realmOf, refusal, success, write } from "../support/conversation.ts";
+import { type Client, expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { startTestServer } from "../support/server.ts";
 import {
   programDefaults,
@@ -21,7 +20,7 @@ import {
 
 const server = await startTestServer(t);
 const { owner } = server;
-const member = await personOf(server, "member");
+const member = await server.user("member");
 
 const choices = {
   emojiset_choices: [
@@ -37,27 +36,23 @@ async function nameOf(client: Client): Promise<string> {
 }
 
 t.test("[spec 2.3] a new user has the public server's defaults, and /register returns every row", async (t) => {
-  t.strictSame(await settingsOf(await personOf(server, "newcomer")), { ...programDefaults, ...choices });
+  t.strictSame(await settingsOf(await server.user("newcomer")), { ...programDefaults, ...choices });
 });
 
 t.test("[spec 2.3] every allowed value of every row with S = Y is accepted, stored and returned", async (t) => {
-  const person = await personOf(server, "collector");
+  const person = await server.user("collector");
   let expected: Params = {};
   for (let pass = 0; pass < Math.max(...Object.values(rows).map(({ S }) => S.length)); pass++) {
     const left = Object.entries(rows).filter(([, { S }]) => pass < S.length);
     const chosen = Object.fromEntries(left.map(([name, { S }]) => [name, S[pass]]));
     expected = { ...expected, ...chosen };
-    t.strictSame(outcome(await person.patch("/settings", chosen)), success(), `pass ${pass}`);
+    await expects(t, person.patch("/settings", chosen), success(), `pass ${pass}`);
     t.strictSame(await settingsOf(person), { ...expected, ...choices });
   }
   const { status } = await person.patch("/settings", programDefaults);
   t.equal(status, 200);
   t.strictSame(await settingsOf(person), { ...programDefaults, ...choices });
-  t.strictSame(
-    realmOf(server).view.users.get(person.userId)?.settings,
-    {},
-    "a value equal to the default is not stored",
-  );
+  t.strictSame(server.realm.view.users.get(person.userId)?.settings, {}, "a value equal to the default is not stored");
 });
 
 t.test("[behaviour 1.3, 2.1] invalid values of every row are rejected with their messages", async (t) => {
@@ -65,7 +60,7 @@ t.test("[behaviour 1.3, 2.1] invalid values of every row are rejected with their
   const before = await settingsOf(member);
   for (const [name, { S }] of Object.entries(rows)) {
     for (const [value, message] of wrongValues(name, S)) {
-      t.strictSame(outcome(await member.patch("/settings", { [name]: value })), refusal(message), `${name}=${value}`);
+      await expects(t, member.patch("/settings", { [name]: value }), message, `${name}=${value}`);
     }
   }
   t.strictSame(await settingsOf(member), before);
@@ -73,53 +68,51 @@ t.test("[behaviour 1.3, 2.1] invalid values of every row are rejected with their
 });
 
 t.test("[D10] web_channel_default_view=3 is allowed as an organization default only", async (t) => {
-  t.strictSame(
-    outcome(await member.patch("/settings", { web_channel_default_view: 3 })),
-    refusal("Invalid web_channel_default_view"),
-  );
+  await expects(t, member.patch("/settings", { web_channel_default_view: 3 }), "Invalid web_channel_default_view");
 });
 
 t.test("[spec 4.1] users of every role may change their own settings; bots may not", async (t) => {
-  const people = Object.entries(roles).map(([name, role]) => personOf(server, `every ${name}`.replace(" ", "."), role));
+  const people = Object.entries(roles).map(([name, role]) => server.user(`every ${name}`.replace(" ", "."), role));
   for (const person of await Promise.all(people)) {
-    t.strictSame(outcome(await person.patch("/settings", { color_scheme: 2, full_name: "Someone" })), success());
+    await expects(t, person.patch("/settings", { color_scheme: 2, full_name: "Someone" }), success());
     t.match(await settingsOf(person), { color_scheme: 2 });
   }
-  const bot = await botOf(server, "bot", owner);
+  const bot = await server.bot("bot", owner);
   const refused = refusal("This endpoint does not accept bot requests.");
-  t.strictSame(outcome(await bot.patch("/settings", { color_scheme: 2 })), refused);
-  t.strictSame(outcome(await bot.patch("/settings", { color_scheme: 9 })), refused, "before the parameters are read");
+  await expects(t, bot.patch("/settings", { color_scheme: 2 }), refused);
+  await expects(t, bot.patch("/settings", { color_scheme: 9 }), refused, "before the parameters are read");
   t.equal((await owner.anonymous().patch("/settings", { color_scheme: 2 })).status, 401);
 });
 
 t.test("[behaviour 2.1] the deprecated paths /settings/display and /settings/notifications do the same", async (t) => {
-  const person = await personOf(server, "traditional");
+  const person = await server.user("traditional");
   for (const [path, color] of [
     ["/settings/display", 2],
     ["/settings/notifications", 3],
   ] as const) {
     const params = { color_scheme: color, enable_sounds: color === 3, full_name: `Color ${color}`, unheard_of: 1 };
     const listed = success({ ignored_parameters_unsupported: ["unheard_of"] });
-    t.strictSame(outcome(await person.patch(path, params)), listed, path);
+    await expects(t, person.patch(path, params), listed, path);
     t.match(await settingsOf(person), { color_scheme: color, enable_sounds: color === 3 });
     t.equal(await nameOf(person), `Color ${color}`);
-    t.strictSame(outcome(await person.patch(path, { color_scheme: 4 })), refusal("Invalid color_scheme"));
+    await expects(t, person.patch(path, { color_scheme: 4 }), "Invalid color_scheme");
   }
 });
 
 t.test("[spec 2.1] parameters that are no settings are ignored and listed", async (t) => {
   const params = { zebra: "1", dense_mode: true, color_scheme: 1, role: 100, is_admin: true, timezone_name: "x" };
-  t.strictSame(
-    outcome(await member.patch("/settings", params)),
+  await expects(
+    t,
+    member.patch("/settings", params),
     success({ ignored_parameters_unsupported: ["dense_mode", "is_admin", "role", "timezone_name", "zebra"] }),
   );
-  t.strictSame(outcome(await member.patch("/settings", {})), success(), "an empty request does nothing");
+  await expects(t, member.patch("/settings", {}), success(), "an empty request does nothing");
   const dangerous = await member.patch("/settings", { constructor: "x", toString: "x" });
   t.strictSame(outcome(dangerous), success({ ignored_parameters_unsupported: ["constructor", "toString"] }));
 });
 
 t.test("[spec 4.1] one invalid value rejects the whole request", async (t) => {
-  const person = await personOf(server, "whole");
+  const person = await server.user("whole");
   const before = { settings: await settingsOf(person), name: await nameOf(person) };
   const changes = await watchSettings(person);
   const good = { color_scheme: 3, enable_sounds: false, full_name: "Changed", timezone: "Europe/Berlin" };
@@ -133,17 +126,17 @@ t.test("[spec 4.1] one invalid value rejects the whole request", async (t) => {
     [{ email: "nobody" }, "Enter a valid email address."],
   ];
   for (const [params, message] of wrong) {
-    t.strictSame(outcome(await person.patch("/settings", { ...good, ...params })), refusal(message));
+    await expects(t, person.patch("/settings", { ...good, ...params }), message);
   }
   t.strictSame({ settings: await settingsOf(person), name: await nameOf(person) }, before);
   t.strictSame(await changes(), []);
 });
 
 t.test("[behaviour 2.1] full_name is trimmed, has at most 100 code points and no forbidden characters", async (t) => {
-  const person = await personOf(server, "named");
+  const person = await server.user("named");
   const longest = "🍎".repeat(limits.full_name_code_points_max);
   for (const name of ["  Ada Lovelace ", longest, "O'Brien-Śmith 3rd", "name|x"]) {
-    t.strictSame(outcome(await person.patch("/settings", { full_name: name })), success());
+    await expects(t, person.patch("/settings", { full_name: name }), success());
     t.equal(await nameOf(person), name.trim());
   }
   const refused: readonly (readonly [string, string])[] = [
@@ -156,14 +149,14 @@ t.test("[behaviour 2.1] full_name is trimmed, has at most 100 code points and no
     ),
   ];
   for (const [name, message] of refused) {
-    t.strictSame(outcome(await person.patch("/settings", { full_name: name })), refusal(message), JSON.stringify(name));
+    await expects(t, person.patch("/settings", { full_name: name }), message, JSON.stringify(name));
   }
   t.equal(await nameOf(person), "name|x");
 });
 
 t.test("[behaviour 2.1] two users may have the same name; a renamed user is found by the new one", async (t) => {
-  const [first, second] = [await personOf(server, "twin"), await personOf(server, "other")];
-  t.strictSame(outcome(await second.patch("/settings", { full_name: await nameOf(first) })), success());
+  const [first, second] = [await server.user("twin"), await server.user("other")];
+  await expects(t, second.patch("/settings", { full_name: await nameOf(first) }), success());
   const unique = "The Renamed";
   await second.patch("/settings", { full_name: unique });
   const id = await owner.say("general", "names", `@**${unique}**`);
@@ -172,7 +165,7 @@ t.test("[behaviour 2.1] two users may have the same name; a renamed user is foun
 });
 
 t.test("[behaviour 2.1] timezone takes IANA names, stored in one form; others see it in the profile", async (t) => {
-  const person = await personOf(server, "traveller");
+  const person = await server.user("traveller");
   const forms: readonly (readonly [string, string])[] = [
     ["Asia/Kolkata", "Asia/Kolkata"],
     ["Asia/Calcutta", "Asia/Kolkata"],
@@ -183,7 +176,7 @@ t.test("[behaviour 2.1] timezone takes IANA names, stored in one form; others se
     ["", ""],
   ];
   for (const [sent, stored] of forms) {
-    t.strictSame(outcome(await person.patch("/settings", { timezone: sent })), success());
+    await expects(t, person.patch("/settings", { timezone: sent }), success());
     const { body } = await member.get("/users", { user_ids: [person.userId] });
     t.strictSame([body.members[0].timezone, (await settingsOf(person)).timezone], [stored, stored], sent);
   }
@@ -192,26 +185,27 @@ t.test("[behaviour 2.1] timezone takes IANA names, stored in one form; others se
 t.test("[spec 2.3] email: requesting the present email changes nothing", async (t) => {
   const address = member.account?.email ?? "";
   for (const email of [address, ` ${address} `]) {
-    t.strictSame(outcome(await member.patch("/settings", { email })), success({ server_sends_email: false }));
+    await expects(t, member.patch("/settings", { email }), success({ server_sends_email: false }));
   }
   const tooLong = "e".repeat(limits.email_code_points_max + 1);
-  t.strictSame(
-    outcome(await member.patch("/settings", { email: tooLong })),
-    refusal(`email is too long (limit: ${limits.email_code_points_max} characters)`),
+  await expects(
+    t,
+    member.patch("/settings", { email: tooLong }),
+    `email is too long (limit: ${limits.email_code_points_max} characters)`,
   );
 });
 
 t.test("[spec 2.3] enable_drafts_synchronization=false deletes the user's drafts and nobody else's", async (t) => {
-  const [person, other] = [await personOf(server, "drafter"), await personOf(server, "keeper")];
+  const [person, other] = [await server.user("drafter"), await server.user("keeper")];
   const draft = { type: "", to: [], topic: "", content: "unfinished", changedAt: 1 } as const;
   for (const [id, client] of [person, person, other].entries()) {
-    write(server, "drafts", [client.userId, id + 1], { ...draft, id: id + 1, userId: client.userId });
+    server.write("drafts", [client.userId, id + 1], { ...draft, id: id + 1, userId: client.userId });
   }
-  const { view } = realmOf(server);
+  const { view } = server.realm;
   const countOf = ({ userId }: Client) => view.keys("drafts", { start: [userId], end: [userId + 1], limit: 9 }).length;
   await person.patch("/settings", { enable_drafts_synchronization: true });
   t.strictSame([countOf(person), countOf(other)], [2, 1], "it was on before");
-  const follower = await Follower.of(person);
+  const follower = await person.follow();
   await person.patch("/settings", { enable_drafts_synchronization: false });
   t.strictSame([countOf(person), countOf(other)], [0, 1]);
   const types = (await follower.settled()).map((event) => event.type);
@@ -219,14 +213,14 @@ t.test("[spec 2.3] enable_drafts_synchronization=false deletes the user's drafts
 });
 
 t.test("[D31] settings that the server implements take effect: typing, emoticons, notification fields", async (t) => {
-  const [writer, reader] = [await personOf(server, "writer"), await personOf(server, "reader")];
+  const [writer, reader] = [await server.user("writer"), await server.user("reader")];
   await writer.patch("/settings", { translate_emoticons: true });
   const id = await writer.say("general", "smile", "hello :)");
   t.match((await owner.get(`/messages/${id}`)).body.message.content, /class="emoji/);
   const typing = () => writer.post("/typing", { op: "start", to: [reader.userId] });
   await writer.patch("/settings", { send_private_typing_notifications: false });
   t.strictSame(outcome(await typing()).status, 400);
-  const follower = await Follower.of(reader, { event_types: ["typing", "message"] });
+  const follower = await reader.follow({ event_types: ["typing", "message"] });
   await writer.patch("/settings", { send_private_typing_notifications: true });
   await reader.patch("/settings", { receives_typing_notifications: false });
   await typing();
@@ -239,7 +233,7 @@ t.test("[D31] settings that the server implements take effect: typing, emoticons
 });
 
 t.test("[behaviour 4.1] only older clients get display and notification settings at the top level", async (t) => {
-  const person = await personOf(server, "older");
+  const person = await server.user("older");
   await person.patch("/settings", { color_scheme: 3, enable_sounds: false, timezone: "Europe/Berlin" });
   const display = await sectionOf(person, "update_display_settings");
   t.match(display, { color_scheme: 3, timezone: "Europe/Berlin", emojiset_choices: choices.emojiset_choices });

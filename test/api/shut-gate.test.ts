@@ -10,7 +10,6 @@ import { deactivateRealm } from "../../schemas/realm-deactivation.ts";
 import { roles } from "../../schemas/types.ts";
 import { authenticate } from "../../src/edge/http/authorization.ts";
 import type { Client } from "../support/client.ts";
-import { personOf, realmOf } from "../support/conversation.ts";
 import { exchange, RawConnection } from "../support/http.ts";
 import { multipartType } from "../support/pictures.ts";
 import { connect } from "../support/realtime.ts";
@@ -52,13 +51,13 @@ const upgradeOf = (authorization: string) =>
 
 t.test("[M9] no operation and no upgrade is answered before what it shows is durable", async (t) => {
   const server = await startTestServer(t);
-  const { view } = realmOf(server);
+  const { view } = server.realm;
   // Each operation has a caller of its own, whose key no other one revokes; the last one closes the organization.
   const isLast = ({ operationId }: Endpoint) => operationId === deactivateRealm.operationId;
   const ordered = [...endpoints.filter((endpoint) => !isLast(endpoint)), ...endpoints.filter(isLast)];
   const requests: { readonly name: string; readonly request: string; readonly authorization: string }[] = [];
   for (const [index, endpoint] of ordered.entries()) {
-    const { authorization } = await personOf(server, `caller${index}x`, roles.owner);
+    const { authorization } = await server.user(`caller${index}x`, roles.owner);
     requests.push({ name: endpoint.operationId, request: requestOf(endpoint, authorization), authorization });
   }
   const openGate = shutGate(server);
@@ -83,8 +82,8 @@ t.test("[M9] no operation and no upgrade is answered before what it shows is dur
 t.test("[M9] an upgrade waits until its credentials are durable, and is closed if they ended meanwhile", async (t) => {
   const server = await startTestServer(t);
   const { owner } = server;
-  const leaver = await personOf(server, "leaver");
-  shutGate(server, realmOf(server).gate.shown + 1);
+  const leaver = await server.user("leaver");
+  shutGate(server, server.realm.gate.shown + 1);
   let isAccepted = false;
   const connecting = connect(owner).then((socket) => {
     isAccepted = true;
@@ -105,7 +104,7 @@ t.test("[M9] an upgrade waits until its credentials are durable, and is closed i
 t.test("[M9] a body that is rejected by its size or number shows no credentials that are not durable", async (t) => {
   const server = await startTestServer(t, { environment: { MAX_FILE_UPLOAD_SIZE_MIB: "1" } });
   const { owner } = server;
-  const other = await personOf(server, "other");
+  const other = await server.user("other");
   const upload = ({ authorization }: Client, length: number) =>
     `POST /api/v1/user_uploads HTTP/1.1\r\n${host}Authorization: ${authorization}\r\n` +
     `Content-Type: ${multipartType}\r\nContent-Length: ${length}\r\n\r\n`;

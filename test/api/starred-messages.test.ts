@@ -6,8 +6,7 @@
 import t, { type Test as TapTest } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client, Params } from "../support/client.ts";
-import { createChannel, Follower, outcome, personOf, realmOf } from "../support/conversation.ts";
+import { type Client, expects, type Params } from "../support/client.ts";
 import { audit, move, moved } from "../support/message-moves.ts";
 import { FlagsMirror } from "../support/mirror-flags.ts";
 import { readAgain } from "../support/realtime.ts";
@@ -16,16 +15,16 @@ import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
 const { owner } = server;
-const anna = await personOf(server, "anna");
+const anna = await server.user("anna");
 let channels = 0;
 let people = 0;
 
 /** A new user without stars. */
-const newcomer = () => personOf(server, `bert ${++people}`);
+const newcomer = () => server.user(`bert ${++people}`);
 
 /** A channel with these subscribers. */
 const place = (more: Params = {}, inside: readonly Client[] = [owner, anna]) =>
-  createChannel(owner, `place ${++channels}`, inside, more);
+  owner.createChannel(`place ${++channels}`, inside, more);
 
 const star = (who: Client, messages: readonly number[], op = "add") =>
   who.post("/messages/flags", { op, flag: "starred", messages });
@@ -35,7 +34,7 @@ const types = ["message", "update_message", "delete_message", "reaction", "updat
 /** A client that starts with the starred messages and applies events. */
 async function starGazer(who: Client) {
   const params = { event_types: types, fetch_event_types: types };
-  const follower = await Follower.of(who, params);
+  const follower = await who.follow(params);
   return {
     follower,
     /** Checks that the state by events equals a fresh fetch. */
@@ -65,7 +64,7 @@ t.test("[E2, behaviour 7] a user who starred a public message not received gets 
   await owner.post(`/streams/${id}/delete_topic`, { topic_name: "t" });
   await gazer.agrees(t, []);
   t.strictSame(gazer.follower.ofType("update_message_flags"), [], "the flag is removed with the message");
-  const { environment } = realmOf(server);
+  const { environment } = server.realm;
   t.strictSame([rowsOf(environment, "messageFlags"), rowsOf(environment, "flagHolders")], [[], []]);
 });
 
@@ -78,8 +77,8 @@ t.test("[E2, behaviour 7] a user who starred a message not received gets its edi
   const { follower } = await starGazer(bert);
   await anna.patch(`/messages/${message}`, { content: "two" });
   await owner.post(`/messages/${message}/reactions`, { emoji_name: "tada" });
-  t.strictSame(outcome(await move(owner, message, { topic: "u", propagate_mode: "change_all" })), moved);
-  t.strictSame(outcome(await move(owner, message, { stream_id: to, propagate_mode: "change_all" })), moved);
+  await expects(t, move(owner, message, { topic: "u", propagate_mode: "change_all" }), moved);
+  await expects(t, move(owner, message, { stream_id: to, propagate_mode: "change_all" }), moved);
   await follower.settled();
   t.match(follower.ofType("update_message"), [
     { message_id: message, content: "two", flags: ["read", "starred", "historical"] },
@@ -102,7 +101,7 @@ t.test("[E2] a starred message's move is sent once to a user subscribed to the n
   const message = await anna.say(id, "t", "one");
   await star(bert, [message]);
   const gazer = await starGazer(bert);
-  t.strictSame(outcome(await move(owner, message, { stream_id: to, propagate_mode: "change_all" })), moved);
+  await expects(t, move(owner, message, { stream_id: to, propagate_mode: "change_all" }), moved);
   await gazer.agrees(t, [message]);
   t.equal(gazer.follower.ofType("update_message").length, 1);
 });
@@ -122,7 +121,7 @@ for (const [who, isInside] of [
       await star(bert, ids);
       await star(cyd, ids);
       const [gazer, inside] = [await starGazer(bert), await starGazer(cyd)];
-      t.strictSame(outcome(await move(owner, ids[0] ?? 0, { stream_id: sealed, propagate_mode: "change_all" })), moved);
+      await expects(t, move(owner, ids[0] ?? 0, { stream_id: sealed, propagate_mode: "change_all" }), moved);
       await gazer.agrees(t, []);
       t.strictSame(
         gazer.follower.ofType("delete_message").map((event) => event.message_id),
@@ -160,7 +159,7 @@ t.test("[E2, S1] a user who left a starred message's private channel receives on
 });
 
 t.test("[E2] a guest who left a public channel cannot read the message and gets the star's removal", async (t) => {
-  const guest = await personOf(server, "guest", roles.guest);
+  const guest = await server.user("guest", roles.guest);
   const id = await place({}, [owner, guest]);
   const message = await owner.say(id, "t", "one");
   await star(guest, [message]);

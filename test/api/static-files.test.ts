@@ -4,7 +4,6 @@
  */
 import t from "tap";
 import { emojiCodes } from "../../domain/emoji/emoji-table.ts";
-import { createChannel } from "../support/conversation.ts";
 import { fetchPage, lookAt } from "../support/pictures.ts";
 import { startTestServer } from "../support/server.ts";
 
@@ -38,7 +37,7 @@ t.test("a client that does not request the realm section gets no URL", async (t)
 });
 
 t.test("[behaviour 5.8] the picture of the extra emoji is at the URL in messages", async (t) => {
-  const channelId = await createChannel(owner, "static", [owner]);
+  const channelId = await owner.createChannel("static", [owner]);
   const id = await owner.say(channelId, "t", ":zulip:");
   const { content } = (await owner.get(`/messages/${id}`, { apply_markdown: true })).body.message;
   const source = /<img[^>]* src="([^"]+)"/.exec(content)?.[1] ?? "";

@@ -3,29 +3,14 @@
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import type { Client, Params } from "../support/client.ts";
-import {
-  botOf,
-  createChannel,
-  type Event,
-  Follower,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  success,
-  systemGroup,
-  write,
-} from "../support/conversation.ts";
-import { readNow } from "../support/realtime.ts";
+import { type Client, type Event, expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { everyRole, newUsers, startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, administrator, moderator, member, guest } = await startServerWithUsers(t, everyRole);
-const bot = await botOf(server, "helper", member);
-const former = await personOf(server, "former");
+const bot = await server.bot("helper", member);
+const former = await server.user("former");
 await owner.delete(`/users/${former.userId}`);
 
 const car = { emoji_name: "car", emoji_code: "1f697", reaction_type: "unicode_emoji" };
@@ -44,16 +29,16 @@ async function stateOf(viewer: Client): Promise<Event> {
 const newUser = newUsers(server);
 
 const realmEmoji = { authorId: 2, isActive: true, file: "x.png", stillFile: null, createdAt: 0 };
-write(server, "realmEmoji", 1, { ...realmEmoji, id: 1, name: "party" });
-write(server, "realmEmoji", 2, { ...realmEmoji, id: 2, name: "gone", isActive: false });
-write(server, "realmEmoji", 3, { ...realmEmoji, id: 3, name: "smile" });
+server.write("realmEmoji", 1, { ...realmEmoji, id: 1, name: "party" });
+server.write("realmEmoji", 2, { ...realmEmoji, id: 2, name: "gone", isActive: false });
+server.write("realmEmoji", 3, { ...realmEmoji, id: 3, name: "smile" });
 
 t.test("[spec 4.12] a status is returned to others, sent to everybody, and in the state of /register", async (t) => {
   const person = await newUser();
-  const follower = await Follower.of(member, wanted);
-  t.strictSame(outcome(await person.post("/users/me/status", { status_text: "  on vacation ", ...car })), success());
+  const follower = await member.follow(wanted);
+  await expects(t, person.post("/users/me/status", { status_text: "  on vacation ", ...car }), success());
   const set = { status_text: "on vacation", ...car };
-  t.strictSame(outcome(await member.get(`/users/${person.userId}/status`)), success({ status: set }));
+  await expects(t, member.get(`/users/${person.userId}/status`), success({ status: set }));
   t.strictSame(await statusOf(person, guest), set);
   t.strictSame((await stateOf(member))[person.userId], set);
   await follower.settled();
@@ -62,13 +47,13 @@ t.test("[spec 4.12] a status is returned to others, sent to everybody, and in th
 
 t.test("a user without a status has an empty one and is not in the state", async (t) => {
   const person = await newUser();
-  t.strictSame(outcome(await member.get(`/users/${person.userId}/status`)), success({ status: {} }));
+  await expects(t, member.get(`/users/${person.userId}/status`), success({ status: {} }));
   t.notOk(String(person.userId) in (await stateOf(member)));
 });
 
 t.test("[spec 4.12] only the parameters sent change; an empty string clears each", async (t) => {
   const person = await newUser();
-  const follower = await Follower.of(member, wanted);
+  const follower = await member.follow(wanted);
   const id = { type: "user_status", user_id: person.userId };
   const none = { emoji_name: "", emoji_code: "", reaction_type: "unicode_emoji" };
   const steps: readonly (readonly [Params, object, object])[] = [
@@ -81,18 +66,18 @@ t.test("[spec 4.12] only the parameters sent change; an empty string clears each
     [{ emoji_name: "", emoji_code: "1f697", reaction_type: "realm_emoji" }, {}, none],
   ];
   for (const [params, expected, received] of steps) {
-    t.strictSame(outcome(await person.post("/users/me/status", params)), success(), JSON.stringify(params));
+    await expects(t, person.post("/users/me/status", params), success(), JSON.stringify(params));
     t.strictSame(await statusOf(person), expected, JSON.stringify(params));
     await follower.settled();
     t.strictSame(follower.ofType("user_status").at(-1), { ...id, ...received });
   }
   t.equal(follower.ofType("user_status").length, steps.length);
-  t.equal(realmOf(server).view.row("statuses", person.userId), undefined, "an empty status has no row");
+  t.equal(server.realm.view.row("statuses", person.userId), undefined, "an empty status has no row");
 });
 
 t.test("[behaviour 2.12] an event is sent even if nothing changed", async (t) => {
   const person = await newUser();
-  const follower = await Follower.of(member, wanted);
+  const follower = await member.follow(wanted);
   await person.post("/users/me/status", { status_text: "same" });
   await person.post("/users/me/status", { status_text: "same" });
   await follower.settled();
@@ -102,13 +87,13 @@ t.test("[behaviour 2.12] an event is sent even if nothing changed", async (t) =>
 t.test("[spec 8] status_text has at most 60 code points after trimming", async (t) => {
   const person = await newUser();
   for (const text of ["x".repeat(textMax), "🚗".repeat(textMax), ` ${"ß".repeat(textMax)} `]) {
-    t.strictSame(outcome(await person.post("/users/me/status", { status_text: text })), success());
+    await expects(t, person.post("/users/me/status", { status_text: text }), success());
     t.equal((await statusOf(person)).status_text, text.trim());
   }
   const tooLong = refusal("status_text is too long (limit: 60 characters)");
   for (const text of ["x".repeat(textMax + 1), "🚗".repeat(textMax + 1)]) {
-    t.strictSame(outcome(await person.post("/users/me/status", { status_text: text })), tooLong);
-    t.strictSame(outcome(await owner.post(`/users/${person.userId}/status`, { status_text: text })), tooLong);
+    await expects(t, person.post("/users/me/status", { status_text: text }), tooLong);
+    await expects(t, owner.post(`/users/${person.userId}/status`, { status_text: text }), tooLong);
   }
   t.equal((await statusOf(person)).status_text, "ß".repeat(textMax), "a rejected request changes nothing");
 });
@@ -150,13 +135,13 @@ t.test("[spec 7] each invalid status is rejected with its message, for oneself a
   t.equal(limits.emoji_name_or_code_code_points_max, 200);
   const person = await newUser();
   await person.post("/users/me/status", { status_text: "before", ...car });
-  const follower = await Follower.of(member, wanted);
+  const follower = await member.follow(wanted);
   for (const [params, msg] of refusals) {
-    t.strictSame(outcome(await person.post("/users/me/status", params)), refusal(msg), JSON.stringify(params));
-    t.strictSame(outcome(await owner.post(`/users/${person.userId}/status`, params)), refusal(msg));
+    await expects(t, person.post("/users/me/status", params), msg, JSON.stringify(params));
+    await expects(t, owner.post(`/users/${person.userId}/status`, params), msg);
   }
-  t.strictSame(outcome(await person.post("/users/me/status", { away: "maybe" })), refusal("away is not valid JSON"));
-  t.strictSame(outcome(await person.post("/users/me/status", { away: 1 })), refusal("away is not a boolean"));
+  await expects(t, person.post("/users/me/status", { away: "maybe" }), "away is not valid JSON");
+  await expects(t, person.post("/users/me/status", { away: 1 }), "away is not a boolean");
   t.strictSame(await statusOf(person), { status_text: "before", ...car });
   await follower.settled();
   t.strictSame(follower.ofType("user_status"), []);
@@ -182,29 +167,29 @@ t.test("[spec 2.7] emoji names are looked up in three namespaces, the realm's fi
     ),
   ];
   for (const [params, expected] of cases) {
-    t.strictSame(outcome(await person.post("/users/me/status", params)), success(), JSON.stringify(params));
+    await expects(t, person.post("/users/me/status", params), success(), JSON.stringify(params));
     t.strictSame(await statusOf(person), expected, `[D22] ${JSON.stringify(params)}`);
   }
 });
 
 t.test("[spec 4.12] away is the inverse of presence_enabled, which changes with it", async (t) => {
   const person = await newUser();
-  const own = await Follower.of(person, wanted);
-  const other = await Follower.of(member, wanted);
+  const own = await person.follow(wanted);
+  const other = await member.follow(wanted);
   const settingOf = async () =>
     (await person.register({ fetch_event_types: ["user_settings"] }))["user_settings"] as Event;
   const setting = (value: boolean) => ({ type: "user_settings", op: "update", property: "presence_enabled", value });
   const received = (rest: object) => ({ type: "user_status", user_id: person.userId, ...rest });
 
-  t.strictSame(outcome(await person.post("/users/me/status", { away: true, status_text: "out" })), success());
+  await expects(t, person.post("/users/me/status", { away: true, status_text: "out" }), success());
   t.equal((await settingOf()).presence_enabled, false);
   t.strictSame(await statusOf(person), { away: true, status_text: "out" });
   t.strictSame((await stateOf(member))[person.userId], { away: true, status_text: "out" });
   await person.post("/users/me/status", { away: true });
-  t.strictSame(outcome(await person.post("/users/me/status", { away: false })), success());
+  await expects(t, person.post("/users/me/status", { away: false }), success());
   t.equal((await settingOf()).presence_enabled, true);
   t.strictSame(await statusOf(person), { status_text: "out" });
-  t.strictSame(realmOf(server).view.users.get(person.userId)?.settings, {}, "only values that differ are stored");
+  t.strictSame(server.realm.view.users.get(person.userId)?.settings, {}, "only values that differ are stored");
 
   await own.settled();
   t.strictSame(
@@ -232,27 +217,27 @@ t.test("[spec 4.11] only administrators change the status of others, for every r
   ] as const;
   for (const [client, expected] of matrix) {
     const text = `by ${client.userId}`;
-    t.strictSame(outcome(await client.post(path, { status_text: text })), expected, `role of ${client.userId}`);
+    await expects(t, client.post(path, { status_text: text }), expected, `role of ${client.userId}`);
     const changed = expected === denied ? { status_text: `by ${administrator.userId}` } : { status_text: text };
     t.strictSame(await statusOf(person), changed);
     t.equal((await client.get(path)).status, 200, "everybody may read it");
   }
-  t.strictSame(outcome(await member.post(path, {})), denied, "the permission is checked before the values");
-  t.strictSame(outcome(await member.post(`/users/${member.userId}/status`, { status_text: "x" })), denied);
+  await expects(t, member.post(path, {}), denied, "the permission is checked before the values");
+  await expects(t, member.post(`/users/${member.userId}/status`, { status_text: "x" }), denied);
 });
 
 t.test("[spec 4.12] every user but bots has a status", async (t) => {
   for (const client of [owner, administrator, moderator, member, guest]) {
-    t.strictSame(outcome(await client.post("/users/me/status", { status_text: "mine" })), success());
+    await expects(t, client.post("/users/me/status", { status_text: "mine" }), success());
     t.strictSame(await statusOf(client), { status_text: "mine" });
   }
   const noBots = refusal("This endpoint does not accept bot requests.");
-  t.strictSame(outcome(await bot.post("/users/me/status", { status_text: "mine" })), noBots);
+  await expects(t, bot.post("/users/me/status", { status_text: "mine" }), noBots);
 });
 
 t.test("[spec 4.11] an administrator's change sends the same event as the user's; away is no parameter", async (t) => {
   const person = await newUser();
-  const follower = await Follower.of(guest, wanted);
+  const follower = await guest.follow(wanted);
   const answer = await administrator.post(`/users/${person.userId}/status`, { status_text: "ill", away: true });
   t.strictSame(outcome(answer), success({ ignored_parameters_unsupported: ["away"] }));
   await follower.settled();
@@ -273,8 +258,8 @@ t.test("[behaviour 2.11] unknown users, bots and deactivated users have no statu
   ] as const;
   for (const [id, expected] of cases) {
     for (const client of [owner, member, guest]) {
-      t.strictSame(outcome(await client.post(`/users/${id}/status`, { status_text: "x" })), expected, `${id}`);
-      t.strictSame(outcome(await client.get(`/users/${id}/status`)), expected, `${id}`);
+      await expects(t, client.post(`/users/${id}/status`, { status_text: "x" }), expected, `${id}`);
+      await expects(t, client.get(`/users/${id}/status`), expected, `${id}`);
     }
   }
   t.equal((await owner.get("/users/abc/status")).status, 404);
@@ -283,31 +268,31 @@ t.test("[behaviour 2.11] unknown users, bots and deactivated users have no statu
 
 t.test("[S1] a guest who may not see a user receives nothing about their status", async (t) => {
   const person = await newUser();
-  const follower = await Follower.of(guest, wanted);
+  const follower = await guest.follow(wanted);
   const queue = await guest.register({ event_types: ["user_status"], fetch_event_types: [] });
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+  server.setRealm({ can_access_all_users_group: server.group("role:members") });
   await person.post("/users/me/status", { status_text: "secret", away: true });
   await guest.post("/users/me/status", { status_text: "own" });
   await follower.settled();
   const received = [{ type: "user_status", user_id: guest.userId, status_text: "own" }];
   t.strictSame(follower.ofType("user_status"), received);
-  t.equal((await readNow(guest, queue)).length, 1, "nor later from the log");
+  t.equal((await guest.readNow(queue)).length, 1, "nor later from the log");
   t.strictSame(Object.keys(await stateOf(guest)), [String(guest.userId)]);
   const missing = refusal("No such user");
-  t.strictSame(outcome(await guest.get(`/users/${person.userId}/status`)), missing);
-  t.strictSame(outcome(await guest.post(`/users/${person.userId}/status`, { status_text: "x" })), missing);
-  t.strictSame(outcome(await guest.get(`/users/${former.userId}/status`)), missing);
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
+  await expects(t, guest.get(`/users/${person.userId}/status`), missing);
+  await expects(t, guest.post(`/users/${person.userId}/status`, { status_text: "x" }), missing);
+  await expects(t, guest.get(`/users/${former.userId}/status`), missing);
+  server.setRealm({ can_access_all_users_group: server.group("role:everyone") });
 });
 
 t.test("a guest to whom a user becomes visible receives the status that was set before", async (t) => {
   const [met, written, plain] = [await newUser(), await newUser(), await newUser()];
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+  server.setRealm({ can_access_all_users_group: server.group("role:members") });
   await met.post("/users/me/status", { status_text: "in a channel", away: true });
   await written.post("/users/me/status", { emoji_name: "car" });
-  const follower = await Follower.of(guest, wanted);
+  const follower = await guest.follow(wanted);
   const before = await stateOf(guest);
-  await createChannel(owner, "meeting", [guest, met, plain]);
+  await owner.createChannel("meeting", [guest, met, plain]);
   await written.post("/messages", { type: "direct", to: [guest.userId], content: "hello" });
   await follower.settled();
   const events = follower.ofType("user_status");
@@ -315,11 +300,11 @@ t.test("a guest to whom a user becomes visible receives the status that was set 
   const fresh = await stateOf(guest);
   t.strictSame(applied(before, events), fresh);
   t.strictSame(fresh[met.userId], { away: true, status_text: "in a channel" });
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
+  server.setRealm({ can_access_all_users_group: server.group("role:everyone") });
 });
 
 t.test("a user who joins while presence sharing is off by default is away from the start", async (t) => {
-  const follower = await Follower.of(member, wanted);
+  const follower = await member.follow(wanted);
   await owner.patch("/realm/user_settings_defaults", { presence_enabled: false });
   const newcomer = await newUser();
   await owner.patch("/realm/user_settings_defaults", { presence_enabled: true });
@@ -346,7 +331,7 @@ function applied(state: Event, events: readonly Event[]): Event {
 t.test("state before + events = fresh state", async (t) => {
   const [first, second] = [await newUser(), await newUser()];
   await first.post("/users/me/status", { status_text: "before", emoji_name: "car" });
-  const follower = await Follower.of(member, wanted);
+  const follower = await member.follow(wanted);
   const before = await stateOf(member);
   await first.post("/users/me/status", { status_text: "", emoji_name: "" });
   await second.post("/users/me/status", { status_text: "new", away: true });
@@ -373,7 +358,7 @@ t.test("state before + events = fresh state", async (t) => {
 
 t.test("[M1] a status survives a restart", async (t) => {
   const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
-  const person = await personOf(before, "person");
+  const person = await before.user("person");
   await person.post("/users/me/status", { status_text: "still here", away: true, ...car });
   const after = await restart(t, before);
   const set = { away: true, status_text: "still here", ...car };

@@ -5,18 +5,7 @@
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
 import { named } from "../support/channels.ts";
-import type { Client, Params } from "../support/client.ts";
-import {
-  channelSeenBy,
-  createChannel,
-  Follower,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  write,
-} from "../support/conversation.ts";
+import { type Client, expects, type Follower, type Params } from "../support/client.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, administrator, member, guest } = await startServerWithUsers(t, [
@@ -24,17 +13,17 @@ const { server, owner, administrator, member, guest } = await startServerWithUse
   "member",
   "guest",
 ]);
-setRealmSettings(server, { enable_spectator_access: true });
+server.setRealm({ enable_spectator_access: true });
 
-await createChannel(owner, "public", []);
-await createChannel(owner, "private joined", [member, guest], { invite_only: true });
-await createChannel(owner, "private foreign", [owner], { invite_only: true });
-await createChannel(owner, "private open", [owner], { invite_only: true, can_subscribe_group: named(member) });
-await createChannel(owner, "private run", [owner], { invite_only: true, can_administer_channel_group: named(member) });
-await createChannel(owner, "web", [], { is_web_public: true });
-const archivedId = await createChannel(owner, "archived", []);
-const archived = realmOf(server).view.channels.get(archivedId);
-if (archived !== undefined) write(server, "channels", archivedId, { ...archived, isArchived: true });
+await owner.createChannel("public", []);
+await owner.createChannel("private joined", [member, guest], { invite_only: true });
+await owner.createChannel("private foreign", [owner], { invite_only: true });
+await owner.createChannel("private open", [owner], { invite_only: true, can_subscribe_group: named(member) });
+await owner.createChannel("private run", [owner], { invite_only: true, can_administer_channel_group: named(member) });
+await owner.createChannel("web", [], { is_web_public: true });
+const archivedId = await owner.createChannel("archived", []);
+const archived = server.realm.view.channels.get(archivedId);
+if (archived !== undefined) server.write("channels", archivedId, { ...archived, isArchived: true });
 
 /** Names of this file's first channels only; other tests add theirs. */
 async function names(client: Client, params: Params = {}): Promise<string[]> {
@@ -106,12 +95,12 @@ t.test("[behaviour 2.3] is_default is in the record only on request", async (t) 
       ["public", false],
     ],
   );
-  t.notOk("is_default" in (await channelSeenBy(member, 1)));
+  t.notOk("is_default" in (await member.channel(1)));
 });
 
 t.test("[behaviour 2.3] the list is in the order of code points", async (t) => {
   const letters = ["Z", "a", "\uff5e", "😀"];
-  for (const letter of [...letters].reverse()) await createChannel(owner, `${letter} sorted`, []);
+  for (const letter of [...letters].reverse()) await owner.createChannel(`${letter} sorted`, []);
   const { body } = await owner.get("/streams");
   const sorted = body.streams.map(({ name }: { name: string }) => name).filter((name: string) => /sorted$/.test(name));
   t.strictSame(
@@ -121,10 +110,7 @@ t.test("[behaviour 2.3] the list is in the order of code points", async (t) => {
 });
 
 t.test("[spec 2.1] a parameter of a wrong type is rejected", async (t) => {
-  t.strictSame(
-    outcome(await member.get("/streams", { include_public: "yes" })),
-    refusal("include_public is not valid JSON"),
-  );
+  await expects(t, member.get("/streams", { include_public: "yes" }), "include_public is not valid JSON");
 });
 
 /** The events of a queue about one channel, in order: `create`, `add`, and so on. */
@@ -142,7 +128,7 @@ function receivedEvents(follower: Follower, channelId: number): string[] {
 
 async function followAll(people: Readonly<Record<string, Client>>) {
   const followers = new Map<string, Follower>();
-  for (const [name, client] of Object.entries(people)) followers.set(name, await Follower.of(client));
+  for (const [name, client] of Object.entries(people)) followers.set(name, await client.follow());
   return {
     async received(channelId: number) {
       const all: Record<string, string[]> = {};
@@ -157,10 +143,10 @@ async function followAll(people: Readonly<Record<string, Client>>) {
 }
 
 t.test("[behaviour 2.3] a public channel is announced once to all but guests who are not subscribed", async (t) => {
-  const joining = await personOf(server, "joining");
-  const guestIn = await personOf(server, "guestin", roles.guest);
+  const joining = await server.user("joining");
+  const guestIn = await server.user("guestin", roles.guest);
   const watch = await followAll({ owner, member, joining, guest, guestIn });
-  const id = await createChannel(member, "event public", [joining, guestIn]);
+  const id = await member.createChannel("event public", [joining, guestIn]);
   t.strictSame(await watch.received(id), {
     owner: ["create", "peer_add"],
     member: ["create", "peer_add"],
@@ -170,17 +156,17 @@ t.test("[behaviour 2.3] a public channel is announced once to all but guests who
   });
   const ofType = (name: string, op: string) => watch.of(name).find((event) => event.op === op);
   t.match(ofType("owner", "peer_add"), { stream_ids: [id], user_ids: [joining.userId, guestIn.userId] });
-  const record = await channelSeenBy(owner, id);
+  const record = await owner.channel(id);
   t.strictSame(ofType("owner", "create").streams, [{ ...record, subscriber_count: 0 }], "peer_add counts up from 0");
   t.match(ofType("joining", "add").subscriptions, [{ ...record, in_home_view: true, is_muted: false }]);
 });
 
 t.test("[behaviour 2.3, S1] a private channel is announced once to everybody who may see it", async (t) => {
-  const joining = await personOf(server, "joining2");
-  const holder = await personOf(server, "holder");
-  const bystander = await personOf(server, "bystander");
+  const joining = await server.user("joining2");
+  const holder = await server.user("holder");
+  const bystander = await server.user("bystander");
   const watch = await followAll({ member, joining, holder, administrator, bystander, guest });
-  const id = await createChannel(member, "event private", [member, joining, holder], {
+  const id = await member.createChannel("event private", [member, joining, holder], {
     invite_only: true,
     can_subscribe_group: named(holder),
   });
@@ -195,13 +181,13 @@ t.test("[behaviour 2.3, S1] a private channel is announced once to everybody who
 });
 
 t.test("[behaviour 2.3] a new subscriber of a private channel first receives the channel", async (t) => {
-  const late = await personOf(server, "late");
+  const late = await server.user("late");
   const watch = await followAll({ late, administrator, owner });
   await owner.post("/users/me/subscriptions", {
     subscriptions: [{ name: "private foreign" }],
     principals: [late.userId, administrator.userId],
   });
-  const id = realmOf(server).view.channels.byName("private foreign")?.id ?? 0;
+  const id = server.realm.view.channels.byName("private foreign")?.id ?? 0;
   t.strictSame(await watch.received(id), {
     late: ["create", "add"],
     administrator: ["add"],
@@ -210,13 +196,13 @@ t.test("[behaviour 2.3] a new subscriber of a private channel first receives the
 });
 
 t.test("[S1] a user who leaves a private channel and may no longer see it receives its deletion", async (t) => {
-  const leaver = await personOf(server, "leaver");
-  const holder = await personOf(server, "holder2");
-  const secret = await createChannel(owner, "event secret", [owner, leaver, holder, administrator], {
+  const leaver = await server.user("leaver");
+  const holder = await server.user("holder2");
+  const secret = await owner.createChannel("event secret", [owner, leaver, holder, administrator], {
     invite_only: true,
     can_subscribe_group: named(holder),
   });
-  const open = await createChannel(owner, "event open", [owner, leaver]);
+  const open = await owner.createChannel("event open", [owner, leaver]);
   const watch = await followAll({ leaver, holder, administrator, owner });
   for (const client of [leaver, holder, administrator]) {
     await client.delete("/users/me/subscriptions", { subscriptions: ["event secret"] });
@@ -234,5 +220,5 @@ t.test("[S1] a user who leaves a private channel and may no longer see it receiv
     administrator: ["peer_remove"],
     owner: ["peer_remove"],
   });
-  t.equal(await channelSeenBy(leaver, secret), undefined);
+  t.equal(await leaver.channel(secret), undefined);
 });

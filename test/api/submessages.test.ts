@@ -2,29 +2,14 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client, Params } from "../support/client.ts";
-import {
-  createChannel,
-  type Event,
-  Follower,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  success,
-  systemGroup,
-  write,
-} from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
+import { type Client, type Event, expects, Follower, type Params, refusal, success } from "../support/client.ts";
 import { MessageMirror, snapshotOf } from "../support/message-mirror.ts";
-import { readNow } from "../support/realtime.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, member, other } = await startServerWithUsers(t, ["member", "other"]);
-const channelId = await createChannel(owner, "polls", [owner, member, other]);
+const channelId = await owner.createChannel("polls", [owner, member, other]);
 
 const vote = { type: "vote", key: "canned,0", vote: 1 };
 const noWidget = refusal("You cannot attach a submessage to this message.");
@@ -82,7 +67,7 @@ t.test("a message that begins with /poll or /todo is a widget from the start", a
 });
 
 t.test("votes, options and questions are stored in order and sent to readers", async (t) => {
-  const follower = await Follower.of(other, { event_types: ["submessage", "message"] });
+  const follower = await other.follow({ event_types: ["submessage", "message"] });
   const id = await member.say(channelId, "t", "/poll Lunch?\nSoup");
   const steps: readonly (readonly [Client, Params])[] = [
     [other, vote],
@@ -90,7 +75,7 @@ t.test("votes, options and questions are stored in order and sent to readers", a
     [member, { type: "question", question: "Dinner?" }],
     [other, { ...vote, vote: -1 }],
   ];
-  for (const [who, step] of steps) t.strictSame(outcome(await attach(who, id, step)), success());
+  for (const [who, step] of steps) await expects(t, attach(who, id, step), success());
   const submessages = await submessagesOf(owner, id);
   const expected = steps.map(([who, step]) => ({
     sender_id: who.userId,
@@ -143,25 +128,25 @@ t.test("steps of polls and to-do lists are validated as on the public server", a
       "You can't edit the task list title unless you are the author.",
     ],
   ];
-  const changes = await watchChanges(owner);
-  for (const [id, content, msg] of cases) t.strictSame(outcome(await attach(other, id, content)), refusal(msg), msg);
+  const changes = await owner.watchChanges();
+  for (const [id, content, msg] of cases) await expects(t, attach(other, id, content), msg, msg);
   t.strictSame(await changes(), []);
   for (const step of [task, { type: "strike", key: "1,2" }, { ...task, key: 1000 }]) {
-    t.strictSame(outcome(await attach(other, todoId, step)), success());
+    await expects(t, attach(other, todoId, step), success());
   }
-  t.strictSame(outcome(await attach(member, todoId, { type: "new_task_list_title", title: "x" })), success());
-  t.strictSame(outcome(await attach(other, pollId, { type: "new_option", option: "x", idx: 1000 })), success());
+  await expects(t, attach(member, todoId, { type: "new_task_list_title", title: "x" }), success());
+  await expects(t, attach(other, pollId, { type: "new_option", option: "x", idx: 1000 }), success());
 });
 
 t.test("the first one must come from the message's sender, who may send any data", async (t) => {
   const id = await member.say(channelId, "t", "plain");
-  t.strictSame(outcome(await attach(other, id, vote)), noWidget);
-  t.strictSame(outcome(await attach(member, id, { widget_type: "poll", extra_data: {} })), success());
-  t.strictSame(outcome(await attach(other, id, vote)), success());
-  t.strictSame(outcome(await attach(other, id, "[]")), refusal("poll data is not a dict"), "it is a poll now");
+  await expects(t, attach(other, id, vote), noWidget);
+  await expects(t, attach(member, id, { widget_type: "poll", extra_data: {} }), success());
+  await expects(t, attach(other, id, vote), success());
+  await expects(t, attach(other, id, "[]"), "poll data is not a dict", "it is a poll now");
   const free = await member.say(channelId, "t", "plain");
-  t.strictSame(outcome(await attach(member, free, "7", { msg_type: "game" })), success());
-  t.strictSame(outcome(await attach(other, free, '"move"', { msg_type: "game" })), success());
+  await expects(t, attach(member, free, "7", { msg_type: "game" }), success());
+  await expects(t, attach(other, free, '"move"', { msg_type: "game" }), success());
   t.strictSame(
     (await submessagesOf(owner, free)).map(({ msg_type, content }) => [msg_type, content]),
     [
@@ -172,30 +157,30 @@ t.test("the first one must come from the message's sender, who may send any data
 });
 
 t.test("[S1] a message that is missing or unreadable accepts no submessage", async (t) => {
-  const secret = await createChannel(owner, "secret polls", [owner], { invite_only: true });
+  const secret = await owner.createChannel("secret polls", [owner], { invite_only: true });
   const id = await owner.say(secret, "t", "/poll Lunch?");
   const invalid = refusal("Invalid message(s)");
-  t.strictSame(outcome(await attach(member, id, vote)), invalid);
-  t.strictSame(outcome(await attach(member, 987_654_321, vote)), invalid);
-  const follower = await Follower.of(member, { event_types: ["submessage", "message"] });
+  await expects(t, attach(member, id, vote), invalid);
+  await expects(t, attach(member, 987_654_321, vote), invalid);
+  const follower = await member.follow({ event_types: ["submessage", "message"] });
   await attach(owner, id, vote);
   await follower.settled();
   t.strictSame(follower.ofType("submessage"), []);
   const gone = await member.say(channelId, "t", "/poll Lunch?");
   await owner.delete(`/messages/${gone}`);
-  t.strictSame(outcome(await attach(member, gone, vote)), invalid);
-  t.equal(realmOf(server).view.row("widgets", gone), undefined, "the widget is removed with it");
-  t.strictSame(realmOf(server).view.keys("submessages", { start: [gone], end: [gone + 1], limit: 1 }), []);
+  await expects(t, attach(member, gone, vote), invalid);
+  t.equal(server.realm.view.row("widgets", gone), undefined, "the widget is removed with it");
+  t.strictSame(server.realm.view.keys("submessages", { start: [gone], end: [gone + 1], limit: 1 }), []);
 });
 
 t.test("[S1] a poll does not reveal the names of hidden users to a restricted guest", async (t) => {
-  const guest = await personOf(server, "guest", roles.guest);
-  const bob = await personOf(server, "bob");
-  const shared = await createChannel(owner, "with a guest", [owner, guest]);
+  const guest = await server.user("guest", roles.guest);
+  const bob = await server.user("bob");
+  const shared = await owner.createChannel("with a guest", [owner, guest]);
   const id = await owner.say(shared, "t", "/poll Whom?\n@**bob 0**");
-  const follower = await Follower.of(guest, { event_types: ["submessage", "message"] });
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
-  t.teardown(() => setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") }));
+  const follower = await guest.follow({ event_types: ["submessage", "message"] });
+  server.setRealm({ can_access_all_users_group: server.group("role:members") });
+  t.teardown(() => server.setRealm({ can_access_all_users_group: server.group("role:everyone") }));
   await attach(owner, id, { type: "new_option", option: `or @**bob 0|${bob.userId}**`, idx: 1 });
   await follower.until((event) => event.type === "submessage");
   t.notMatch(JSON.stringify(follower.events), /bob 0/);
@@ -206,40 +191,40 @@ t.test("[S1] a poll does not reveal the names of hidden users to a restricted gu
 
 t.test("a widget can be moved, but not edited", async (t) => {
   const id = await member.say(channelId, "movable", "/poll Lunch?");
-  t.strictSame(outcome(await member.patch(`/messages/${id}`, { content: "x" })), refusal("Widgets cannot be edited."));
+  await expects(t, member.patch(`/messages/${id}`, { content: "x" }), "Widgets cannot be edited.");
   t.equal((await member.patch(`/messages/${id}`, { topic: "moved" })).status, 200);
   t.equal((await submessagesOf(other, id)).length, 1);
-  t.strictSame(outcome(await attach(other, id, vote)), success());
+  await expects(t, attach(other, id, vote), success());
 });
 
 t.test("[S3] contents, types, number and total size of submessages are limited", async (t) => {
   const id = await member.say(channelId, "t", "plain");
   const longest = JSON.stringify("x".repeat(limits.submessage_code_points_max - 2));
   const tooLong = refusal(`content is too long (limit: ${limits.submessage_code_points_max} characters)`);
-  t.strictSame(outcome(await attach(member, id, longest)), success());
-  t.strictSame(outcome(await attach(member, id, `${longest} `)), tooLong);
+  await expects(t, attach(member, id, longest), success());
+  await expects(t, attach(member, id, `${longest} `), tooLong);
   const type = "t".repeat(limits.submessage_type_code_points_max);
   t.equal((await attach(member, id, "1", { msg_type: type })).status, 200);
   t.equal((await attach(member, id, "1", { msg_type: `${type}t` })).status, 400);
-  const row = realmOf(server).view.row("widgets", id);
+  const row = server.realm.view.row("widgets", id);
   t.strictSame(row, { widgetType: "", count: 2, characters: limits.submessage_code_points_max + 1 });
   const { submessages_per_message_max: countMax, submessage_characters_per_message_max: charactersMax } = limits;
   const full = refusal("Too many submessages");
-  write(server, "widgets", id, { widgetType: "", count: countMax - 1, characters: 0 });
-  t.strictSame(outcome(await attach(other, id, "1")), success());
-  t.strictSame(outcome(await attach(other, id, "1")), full);
-  write(server, "widgets", id, { widgetType: "", count: 1, characters: charactersMax - 1 });
-  t.strictSame(outcome(await attach(other, id, "12")), full);
-  t.strictSame(outcome(await attach(other, id, "1")), success());
+  server.write("widgets", id, { widgetType: "", count: countMax - 1, characters: 0 });
+  await expects(t, attach(other, id, "1"), success());
+  await expects(t, attach(other, id, "1"), full);
+  server.write("widgets", id, { widgetType: "", count: 1, characters: charactersMax - 1 });
+  await expects(t, attach(other, id, "12"), full);
+  await expects(t, attach(other, id, "1"), success());
 });
 
 t.test("[S3] submessages count for the size of an answer", async (t) => {
   const ids = [await member.say(channelId, "t", "/poll 1"), await member.say(channelId, "t", "/poll 2")];
   const half = limits.fetch_characters_max / limits.submessage_overhead_characters / 2;
   const fetched = async () => (await member.get("/messages", { message_ids: ids })).status;
-  for (const id of ids) write(server, "widgets", id, { widgetType: "poll", count: half - 1, characters: 0 });
+  for (const id of ids) server.write("widgets", id, { widgetType: "poll", count: half - 1, characters: 0 });
   t.equal(await fetched(), 200);
-  for (const id of ids) write(server, "widgets", id, { widgetType: "poll", count: half, characters: 0 });
+  for (const id of ids) server.write("widgets", id, { widgetType: "poll", count: half, characters: 0 });
   t.equal(await fetched(), 400);
 });
 
@@ -252,7 +237,7 @@ t.test("[D25] a repeat under its Idempotency-Key votes once", async (t) => {
 
 t.test("[E2] state before + events = fresh fetch, live and resumed after a restart", async (t) => {
   const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
-  const person = await personOf(before, "person");
+  const person = await before.user("person");
   const first = await before.owner.say("general", "t", "/poll Lunch?");
   await attach(person, first, vote);
   const fetched = async (client: Client) =>
@@ -269,7 +254,7 @@ t.test("[E2] state before + events = fresh fetch, live and resumed after a resta
   const fresh = snapshotOf(await fetched(person));
   t.match(fresh, [{ submessages: { length: 3 } }, { submessages: { length: 2 } }]);
   const after = await restart(t, before);
-  const repeated = await readNow(after.as(person), queue as never);
+  const repeated = await after.as(person).readNow(queue as never);
   for (const events of [follower.events, repeated]) {
     const mirror = new MessageMirror(start);
     mirror.apply(events);

@@ -5,33 +5,21 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client } from "../support/client.ts";
-import {
-  botOf,
-  createChannel,
-  Follower,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  success,
-  write,
-} from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
+import { type Client, expects, refusal, success } from "../support/client.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, member, other, guest } = await startServerWithUsers(t, ["member", "other", "guest"]);
-const bot = await botOf(server, "helper", member);
+const bot = await server.bot("helper", member);
 const everybody = [owner, member, other, guest, bot];
-const open = await createChannel(owner, "open", everybody);
-const second = await createChannel(owner, "second", everybody);
-const sealed = await createChannel(owner, "sealed", [owner], { invite_only: true });
-const unjoined = await createChannel(owner, "unjoined", [owner]);
-const gone = await createChannel(owner, "gone", everybody);
-const channel = realmOf(server).view.channels.get(gone);
-if (channel !== undefined) write(server, "channels", gone, { ...channel, isArchived: true });
+const open = await owner.createChannel("open", everybody);
+const second = await owner.createChannel("second", everybody);
+const sealed = await owner.createChannel("sealed", [owner], { invite_only: true });
+const unjoined = await owner.createChannel("unjoined", [owner]);
+const gone = await owner.createChannel("gone", everybody);
+const channel = server.realm.view.channels.get(gone);
+if (channel !== undefined) server.write("channels", gone, { ...channel, isArchived: true });
 
 interface Change {
   readonly stream_id: number;
@@ -57,14 +45,14 @@ const notifications = [
 ];
 
 t.test("every setting is stored and sent to its user alone", async (t) => {
-  const [own, others] = [await Follower.of(member), await Follower.of(other)];
+  const [own, others] = [await member.follow(), await other.follow()];
   const changes = [
     to(open, "color", "#f00f00"),
     to(open, "pin_to_top", true),
     ...notifications.map((property, index) => to(open, property, index % 2 === 0)),
     to(second, "color", "#ABC"),
   ];
-  t.strictSame(outcome(await change(member, changes)), success());
+  await expects(t, change(member, changes), success());
   for (const { stream_id: id, property, value } of changes) {
     t.equal((await settingsOf(member, id))[property], value, property);
     t.not((await settingsOf(other, id))[property], value, property);
@@ -85,8 +73,8 @@ t.test("[behaviour 4.4] muting sends two events, first in_home_view, whichever n
     ["in_home_view", false, true],
     ["is_muted", false, false],
   ] as const) {
-    const follower = await Follower.of(member);
-    t.strictSame(outcome(await change(member, [to(open, property, value)])), success());
+    const follower = await member.follow();
+    await expects(t, change(member, [to(open, property, value)]), success());
     t.match(await settingsOf(member, open), { is_muted: isMuted, in_home_view: !isMuted });
     await follower.settled();
     const update = { type: "subscription", op: "update", stream_id: open };
@@ -99,10 +87,10 @@ t.test("[behaviour 4.4] muting sends two events, first in_home_view, whichever n
 
 t.test("[behaviour 4.4] an unchanged value sends no event; of two values for a setting the last counts", async (t) => {
   const { color } = await settingsOf(member, second);
-  const changes = await watchChanges(member);
+  const changes = await member.watchChanges();
   const same = [to(second, "color", color), to(second, "pin_to_top", false), to(second, "in_home_view", true)];
-  t.strictSame(outcome(await change(member, same)), success());
-  t.strictSame(outcome(await change(member, [])), success());
+  await expects(t, change(member, same), success());
+  await expects(t, change(member, []), success());
   t.strictSame(await changes(), []);
   const twice = [to(second, "pin_to_top", true), to(second, "color", "#123456"), to(second, "pin_to_top", false)];
   await change(member, twice);
@@ -111,7 +99,7 @@ t.test("[behaviour 4.4] an unchanged value sends no event; of two values for a s
 });
 
 t.test("each invalid change is rejected with its error message", async (t) => {
-  const changes = await watchChanges(member);
+  const changes = await member.watchChanges();
   const before = await settingsOf(member, open);
   const good = to(open, "pin_to_top", false);
   for (const [bad, msg] of [
@@ -132,9 +120,9 @@ t.test("each invalid change is rejected with its error message", async (t) => {
     [{ stream_id: "x", property: "color", value: "#fff" }, 'subscription_data[1]["stream_id"] is not an integer'],
     [1, "subscription_data[1] is not a dict"],
   ] as const) {
-    t.strictSame(outcome(await change(member, [good, bad])), refusal(msg), msg);
+    await expects(t, change(member, [good, bad]), msg, msg);
   }
-  t.strictSame(outcome(await member.post(path, { subscription_data: {} })), refusal("subscription_data is not a list"));
+  await expects(t, member.post(path, { subscription_data: {} }), "subscription_data is not a list");
   t.strictSame(await changes(), []);
   t.strictSame(await settingsOf(member, open), before, "the valid change is not applied either");
 });
@@ -142,23 +130,24 @@ t.test("each invalid change is rejected with its error message", async (t) => {
 t.test("[S3] channels_per_request_max: one more change in a request is rejected", async (t) => {
   const countMax = limits.channels_per_request_max;
   const changes = Array.from({ length: countMax }, (_, index) => to(open, "pin_to_top", index % 2 === 0));
-  t.strictSame(outcome(await change(member, changes)), success());
+  await expects(t, change(member, changes), success());
   const msg = `subscription_data is too long (limit: ${countMax})`;
   t.match((await change(member, [...changes, to(open, "pin_to_top", true)])).body, { result: "error" }, msg);
 });
 
 t.test("every subscriber has their own settings", async (t) => {
-  const administrator = await personOf(server, "administrator", roles.administrator);
-  const moderator = await personOf(server, "moderator", roles.moderator);
+  const administrator = await server.user("administrator", roles.administrator);
+  const moderator = await server.user("moderator", roles.moderator);
   await owner.post("/users/me/subscriptions", {
     subscriptions: [{ name: "open" }],
     principals: [administrator.userId, moderator.userId],
   });
   for (const client of [...everybody, administrator, moderator]) {
-    t.strictSame(outcome(await change(client, [to(open, "email_notifications", true)])), success());
+    await expects(t, change(client, [to(open, "email_notifications", true)]), success());
     t.equal((await settingsOf(client, open))["email_notifications"], true);
-    t.strictSame(
-      outcome(await change(client, [to(sealed, "pin_to_top", true)])),
+    await expects(
+      t,
+      change(client, [to(sealed, "pin_to_top", true)]),
       client === owner ? success() : refusal("Invalid channel ID"),
     );
   }
@@ -168,10 +157,7 @@ t.test("[behaviour 4.4] settings are kept while a user unsubscribes and subscrib
   await change(other, [to(second, "color", "#0000ff"), to(second, "push_notifications", false)]);
   const subscriptions = ["second"];
   await other.delete("/users/me/subscriptions", { subscriptions });
-  t.strictSame(
-    outcome(await change(other, [to(second, "pin_to_top", true)])),
-    refusal(`Not subscribed to channel ID ${second}`),
-  );
+  await expects(t, change(other, [to(second, "pin_to_top", true)]), `Not subscribed to channel ID ${second}`);
   await other.post("/users/me/subscriptions", { subscriptions: [{ name: "second" }] });
   t.match(await settingsOf(other, second), { color: "#0000ff", push_notifications: false });
 });

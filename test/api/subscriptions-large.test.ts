@@ -6,24 +6,13 @@
 import t from "tap";
 import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
-import {
-  addUsers,
-  channelSeenBy,
-  createChannel,
-  Follower,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  success,
-} from "../support/conversation.ts";
+import { expects, type Follower, outcome, refusal, success } from "../support/client.ts";
 import { plainChannel } from "../support/plain-channel.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
 const { owner } = server;
-const people = await addUsers(server, "one", 1200);
+const people = await server.users("one", 1200);
 const size = limits.subscribers_per_command_max;
 
 /** User ids in the events about joining (or leaving) a channel, one list per event. */
@@ -35,10 +24,10 @@ function piecesOf(follower: Follower, channelId: number, op = "peer_add"): numbe
 }
 
 t.test("[M3] a channel is created with 1,200 subscribers, all subscribed when the answer arrives", async (t) => {
-  const follower = await Follower.of(owner);
+  const follower = await owner.follow();
   const made = await owner.post("/channels/create", { name: "crowded", subscribers: people });
   t.strictSame(outcome(made), success({ id: made.body.id }));
-  t.equal((await channelSeenBy(owner, made.body.id)).subscriber_count, people.length);
+  t.equal((await owner.channel(made.body.id)).subscriber_count, people.length);
   await follower.settled();
   const pieces = piecesOf(follower, made.body.id);
   t.strictSame(pieces.flat(), people, "everybody once");
@@ -50,11 +39,11 @@ t.test("[M3] a channel is created with 1,200 subscribers, all subscribed when th
 });
 
 t.test("[behaviour 2.3] the notice of a channel created with 1,200 subscribers reaches the last of them", async (t) => {
-  setRealmSettings(server, { send_channel_events_messages: true });
-  const [early, late] = [await personOf(server, "early"), await personOf(server, "late")];
+  server.setRealm({ send_channel_events_messages: true });
+  const [early, late] = [await server.user("early"), await server.user("late")];
   const subscribers = [early.userId, ...people, late.userId];
   const secret = { invite_only: true, history_public_to_subscribers: false };
-  const follower = await Follower.of(late);
+  const follower = await late.follow();
   await owner.post("/channels/create", { name: "crowded secret", subscribers, ...secret });
   await owner.post("/users/me/subscriptions", {
     subscriptions: [{ name: "crowded too" }],
@@ -62,7 +51,7 @@ t.test("[behaviour 2.3] the notice of a channel created with 1,200 subscribers r
     ...secret,
   });
   await follower.settled();
-  setRealmSettings(server, { send_channel_events_messages: false });
+  server.setRealm({ send_channel_events_messages: false });
   t.match(
     follower.ofType("message").map(({ message }) => message.display_recipient),
     ["crowded secret", "crowded too"],
@@ -70,15 +59,15 @@ t.test("[behaviour 2.3] the notice of a channel created with 1,200 subscribers r
 });
 
 t.test("[M3] 1,200 users join two existing channels, and the answer names all of them", async (t) => {
-  const first = await createChannel(owner, "first", []);
-  const second = await createChannel(owner, "second", []);
+  const first = await owner.createChannel("first", []);
+  const second = await owner.createChannel("second", []);
   const joined = await owner.post("/users/me/subscriptions", {
     subscriptions: [{ name: "first" }, { name: "second" }],
     principals: people,
   });
   t.equal(joined.status, 200);
   t.strictSame(joined.body.subscribed, Object.fromEntries(people.map((id) => [id, ["first", "second"]])));
-  for (const id of [first, second]) t.equal((await channelSeenBy(owner, id)).subscriber_count, people.length);
+  for (const id of [first, second]) t.equal((await owner.channel(id)).subscriber_count, people.length);
   const again = await owner.post("/users/me/subscriptions", {
     subscriptions: [{ name: "first" }],
     principals: people,
@@ -93,12 +82,12 @@ t.test("[M3] 1,200 users leave two channels, with one event per channel, before 
   for (const name of names) {
     ids.push((await owner.post("/channels/create", { name, subscribers: people })).body.id);
   }
-  const follower = await Follower.of(owner);
+  const follower = await owner.follow();
   const left = await owner.delete("/users/me/subscriptions", { subscriptions: names, principals: people });
   t.strictSame(outcome(left), success({ removed: names, not_removed: [] }));
   await follower.settled();
   for (const id of ids) {
-    t.equal((await channelSeenBy(owner, id)).subscriber_count, 0);
+    t.equal((await owner.channel(id)).subscriber_count, 0);
     const pieces = piecesOf(follower, id, "peer_remove");
     t.strictSame(pieces.flat(), people, "everybody once");
     t.ok(
@@ -109,8 +98,8 @@ t.test("[M3] 1,200 users leave two channels, with one event per channel, before 
 });
 
 t.test("[behaviour 2.3] the creator of a large private channel receives it before being subscribed", async (t) => {
-  const creator = await personOf(server, "creator");
-  const follower = await Follower.of(creator);
+  const creator = await server.user("creator");
+  const follower = await creator.follow();
   const made = await creator.post("/channels/create", {
     name: "large and private",
     subscribers: [...people.slice(0, size), creator.userId],
@@ -137,12 +126,13 @@ t.test("[S3] subscribers_per_request_max limits users times channels in a reques
     [most + 1, tooMany, tooMany],
   ] as const) {
     const principals = people.slice(0, count);
-    t.strictSame(outcome(await owner.delete("/users/me/subscriptions", { subscriptions: names, principals })), left);
-    t.strictSame(outcome(await owner.post("/users/me/subscriptions", { subscriptions, principals })), joined);
+    await expects(t, owner.delete("/users/me/subscriptions", { subscriptions: names, principals }), left);
+    await expects(t, owner.post("/users/me/subscriptions", { subscriptions, principals }), joined);
   }
-  t.strictSame(
-    outcome(await owner.delete("/users/me/subscriptions", { subscriptions: [...names, "one more"] })),
-    refusal(`subscriptions is too long (limit: ${limits.channels_per_request_max} items)`),
+  await expects(
+    t,
+    owner.delete("/users/me/subscriptions", { subscriptions: [...names, "one more"] }),
+    `subscriptions is too long (limit: ${limits.channels_per_request_max} items)`,
   );
 });
 
@@ -151,7 +141,7 @@ t.test("[S3] subscribers_per_command_max: with one more, other commands run in b
     [size, ["creation", "other"]],
     [size + 1, ["other", "creation"]],
   ] as const) {
-    const { dispatcher, view } = realmOf(server);
+    const { dispatcher, view } = server.realm;
     const order: string[] = [];
     const creation = dispatcher.ask(
       command(
@@ -176,7 +166,7 @@ t.test("[S3] subscribers_per_command_max: with one more, other commands run in b
 });
 
 t.test("[M7, behaviour 2.20] a user deactivated between two slices does not join and receives nothing", async (t) => {
-  const { dispatcher, view } = realmOf(server);
+  const { dispatcher, view } = server.realm;
   const left = people.slice(0, size + 1);
   const leaver = left.at(-1) ?? 0;
   const creation = dispatcher.ask(

@@ -5,23 +5,7 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client, Params } from "../support/client.ts";
-import {
-  addUsers,
-  botOf,
-  createChannel,
-  Follower,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  setUserSettings,
-  success,
-  systemGroup,
-  write,
-} from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
+import { type Client, expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { opOf } from "../support/logged-events.ts";
 import { startTestServer } from "../support/server.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
@@ -32,7 +16,7 @@ const { server, owner, member, other, guest, former } = await startServerWithUse
   "guest",
   "former",
 ]);
-const sealed = await createChannel(owner, "sealed", [owner, former], { invite_only: true });
+const sealed = await owner.createChannel("sealed", [owner, former], { invite_only: true });
 await owner.delete(`/users/${former.userId}`);
 
 const path = "/users/me/subscriptions";
@@ -45,10 +29,10 @@ async function channelsOf(client: Client): Promise<string[]> {
 }
 
 t.test("one request adds and removes, and lists the changes", async (t) => {
-  const person = await personOf(server, "both");
-  await createChannel(owner, "left", [person]);
-  await createChannel(owner, "joined", []);
-  const follower = await Follower.of(person, { event_types: ["subscription", "message"] });
+  const person = await server.user("both");
+  await owner.createChannel("left", [person]);
+  await owner.createChannel("joined", []);
+  const follower = await person.follow({ event_types: ["subscription", "message"] });
   const answer = await person.patch(path, {
     add: [{ name: "joined", color: "#abcdef" }, { name: "made", description: "by a\nPATCH" }, { name: "general" }],
     delete: ["LEFT", "sandbox"],
@@ -84,13 +68,13 @@ t.test("one request adds and removes, and lists the changes", async (t) => {
 });
 
 t.test("add alone, delete alone, both for one channel, and neither", async (t) => {
-  const person = await personOf(server, "some");
-  await createChannel(owner, "here", [person]);
-  await createChannel(owner, "there", []);
+  const person = await server.user("some");
+  await owner.createChannel("here", [person]);
+  await owner.createChannel("there", []);
   t.match((await person.patch(path, { delete: ["there"] })).body, { removed: [], not_removed: ["there"] });
   t.match((await person.patch(path, { add: named("there") })).body, { subscribed: { [person.userId]: ["there"] } });
   await person.patch(path, { delete: ["there"] });
-  const changes = await watchChanges(person);
+  const changes = await person.watchChanges();
   const both = await person.patch(path, { add: named("there", "here"), delete: ["There", "Here"] });
   t.match(both.body, {
     subscribed: { [person.userId]: ["there"] },
@@ -100,11 +84,11 @@ t.test("add alone, delete alone, both for one channel, and neither", async (t) =
   t.strictSame(await channelsOf(person), ["general"], "leaving comes last");
   t.match(await changes(), [{ type: "subscription", op: "remove", subscriptions: [{ name: "here" }] }]);
   const nothing = refusal('Nothing to do. Specify at least one of "add" or "delete".');
-  t.strictSame(outcome(await person.patch(path, {})), nothing);
-  t.strictSame(outcome(await person.patch(path, { add: [], delete: [] })), nothing);
+  await expects(t, person.patch(path, {}), nothing);
+  await expects(t, person.patch(path, { add: [], delete: [] }), nothing);
   const made = await person.patch(path, { add: named("fleeting"), delete: ["fleeting"] });
   t.match(made.body, { subscribed: { [person.userId]: ["fleeting"] }, removed: ["fleeting"] });
-  t.ok(realmOf(server).view.channels.byName("fleeting") !== undefined);
+  t.ok(server.realm.view.channels.byName("fleeting") !== undefined);
 });
 
 t.test("the rules of POST /users/me/subscriptions apply", async (t) => {
@@ -116,61 +100,59 @@ t.test("the rules of POST /users/me/subscriptions apply", async (t) => {
     [member, { delete: "general" }, refusal("delete is not valid JSON")],
     [member, { delete: [1] }, refusal("delete[0] is not a string")],
   ] as [Client, Params, unknown][]) {
-    t.strictSame(outcome(await client.patch(path, params)), refused, JSON.stringify(params));
+    await expects(t, client.patch(path, params), refused, JSON.stringify(params));
   }
-  t.strictSame(
-    outcome(await member.post(path, { subscriptions: [{ name: "general", color: "#12345678" }] })),
-    refusal("color is not a valid hex color code"),
+  await expects(
+    t,
+    member.post(path, { subscriptions: [{ name: "general", color: "#12345678" }] }),
+    "color is not a valid hex color code",
   );
 });
 
 t.test("users who may see the channel get its subscribers, ascending", async (t) => {
-  const administrator = await personOf(server, "administrator", roles.administrator);
-  const id = await createChannel(owner, "listed", [other, member, owner]);
-  const guests = await createChannel(owner, "with a guest", [guest]);
+  const administrator = await server.user("administrator", roles.administrator);
+  const id = await owner.createChannel("listed", [other, member, owner]);
+  const guests = await owner.createChannel("with a guest", [guest]);
   const list = (client: Client, channelId: number | string) => client.get(`/streams/${channelId}/members`);
-  t.strictSame(
-    outcome(await list(member, id)),
+  await expects(
+    t,
+    list(member, id),
     success({ subscribers: [owner.userId, member.userId, other.userId].sort((a, b) => a - b) }),
   );
-  t.strictSame(outcome(await list(guest, guests)), success({ subscribers: [guest.userId] }));
-  t.strictSame(outcome(await list(guest, id)), unknown);
-  t.strictSame(
-    outcome(await list(administrator, sealed)),
-    success({ subscribers: [owner.userId] }),
-    "not the deactivated",
-  );
-  t.strictSame(outcome(await list(member, sealed)), unknown);
-  t.strictSame(outcome(await list(member, 9999)), unknown);
+  await expects(t, list(guest, guests), success({ subscribers: [guest.userId] }));
+  await expects(t, list(guest, id), unknown);
+  await expects(t, list(administrator, sealed), success({ subscribers: [owner.userId] }), "not the deactivated");
+  await expects(t, list(member, sealed), unknown);
+  await expects(t, list(member, 9999), unknown);
   t.equal((await list(member, "x")).status, 404);
 });
 
 t.test("the caller must be able to see both the user and the channel", async (t) => {
   const status = (client: Client, userId: number, id: number) => client.get(`/users/${userId}/subscriptions/${id}`);
-  t.strictSame(outcome(await status(member, owner.userId, 1)), success({ is_subscribed: true }));
-  t.strictSame(outcome(await status(member, guest.userId, 1)), success({ is_subscribed: false }));
-  t.strictSame(outcome(await status(owner, owner.userId, sealed)), success({ is_subscribed: true }));
-  t.strictSame(outcome(await status(owner, former.userId, sealed)), success({ is_subscribed: false }), "deactivated");
-  t.strictSame(outcome(await status(member, owner.userId, sealed)), unknown);
-  t.strictSame(outcome(await status(member, owner.userId, 9999)), unknown);
-  t.strictSame(outcome(await status(member, 9999, 1)), refusal("No such user"));
-  const id = await createChannel(owner, "guests' own", [guest]);
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
-  t.strictSame(outcome(await status(guest, other.userId, id)), refusal("No such user"));
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
+  await expects(t, status(member, owner.userId, 1), success({ is_subscribed: true }));
+  await expects(t, status(member, guest.userId, 1), success({ is_subscribed: false }));
+  await expects(t, status(owner, owner.userId, sealed), success({ is_subscribed: true }));
+  await expects(t, status(owner, former.userId, sealed), success({ is_subscribed: false }), "deactivated");
+  await expects(t, status(member, owner.userId, sealed), unknown);
+  await expects(t, status(member, owner.userId, 9999), unknown);
+  await expects(t, status(member, 9999, 1), "No such user");
+  const id = await owner.createChannel("guests' own", [guest]);
+  server.setRealm({ can_access_all_users_group: server.group("role:members") });
+  await expects(t, status(guest, other.userId, id), "No such user");
+  server.setRealm({ can_access_all_users_group: server.group("role:everyone") });
 });
 
 t.test("partial: large channels list bots and recently active users", async (t) => {
   const large = await startTestServer(t);
-  const person = await personOf(large, "person");
-  const bot = await botOf(large, "helper", person);
+  const person = await large.user("person");
+  const bot = await large.bot("helper", person);
   const countMax = limits.whole_subscriber_list_max;
-  const small = await addUsers(large, "small", countMax - 4);
-  const [last = 0] = await addUsers(large, "last", 1);
+  const small = await large.users("small", countMax - 4);
+  const [last = 0] = await large.users("last", 1);
   // All others were last active long ago.
   for (const id of [...small, last, bot.userId]) {
-    const user = realmOf(large).view.users.get(id);
-    if (user !== undefined) write(large, "users", id, { ...user, joinedAt: 0 });
+    const user = large.realm.view.users.get(id);
+    if (user !== undefined) large.write("users", id, { ...user, joinedAt: 0 });
   }
   const own = async (form: string) => {
     const { body } = await person.get(path, { include_subscribers: form });
@@ -206,20 +188,16 @@ async function receivedEvents(client: Client): Promise<string[]> {
 }
 
 t.test("a user whom somebody else subscribed gets one message with all channels", async (t) => {
-  const [one, two, bot] = [
-    await personOf(server, "one"),
-    await personOf(server, "two"),
-    await botOf(server, "bot", member),
-  ];
-  await createChannel(owner, "beta", [two]);
-  await createChannel(owner, "alpha", [owner], { invite_only: true });
+  const [one, two, bot] = [await server.user("one"), await server.user("two"), await server.bot("bot", member)];
+  await owner.createChannel("beta", [two]);
+  await owner.createChannel("alpha", [owner], { invite_only: true });
   const principals = [one.userId, two.userId, owner.userId, bot.userId];
   const params = { subscriptions: named("beta", "alpha", "made now"), principals };
   const { body } = await owner.post(path, params);
   t.equal(body.new_subscription_messages_sent, true);
-  await realmOf(server).dispatcher.idle();
-  const id = realmOf(server).view.channels.byName("alpha")?.id;
-  const name = realmOf(server).view.users.get(owner.userId)?.fullName;
+  await server.realm.dispatcher.idle();
+  const id = server.realm.view.channels.byName("alpha")?.id;
+  const name = server.realm.view.users.get(owner.userId)?.fullName;
   const [list, ...more] = await receivedEvents(one);
   t.match(list, new RegExp(`data-user-id="${owner.userId}">${name}</span> subscribed you to the following channels:`));
   t.match(list, new RegExp(`data-stream-id="${id}".*>#alpha</a>[^]*>#beta</a>`), "a private channel has a link, too");
@@ -232,8 +210,8 @@ t.test("a user whom somebody else subscribed gets one message with all channels"
 });
 
 t.test("no message to existing subscribers, with messages disabled, or for subscribing oneself", async (t) => {
-  const person = await personOf(server, "spared");
-  await createChannel(owner, "quiet", []);
+  const person = await server.user("spared");
+  await owner.createChannel("quiet", []);
   const principals = [person.userId];
   const silent = await owner.post(path, {
     subscriptions: named("quiet"),
@@ -246,19 +224,19 @@ t.test("no message to existing subscribers, with messages disabled, or for subsc
     new_subscription_messages_sent: true,
   });
   await person.post(path, { subscriptions: named("listed") });
-  await realmOf(server).dispatcher.idle();
+  await server.realm.dispatcher.idle();
   t.strictSame(await receivedEvents(person), []);
 });
 
 t.test("[S3] new_subscription_messages_max: with one user more, nobody gets a message", async (t) => {
   const large = await startTestServer(t);
   const countMax = limits.new_subscription_messages_max;
-  const ids = await addUsers(large, "crowd", countMax + 1);
-  await createChannel(large.owner, "first", []);
-  await createChannel(large.owner, "second", []);
+  const ids = await large.users("crowd", countMax + 1);
+  await large.owner.createChannel("first", []);
+  await large.owner.createChannel("second", []);
   const sent = async () => {
-    await realmOf(large).dispatcher.idle();
-    return realmOf(large).view.counter("message");
+    await large.realm.dispatcher.idle();
+    return large.realm.view.counter("message");
   };
   const before = await sent();
   const many = await large.owner.post(path, { subscriptions: named("first"), principals: ids });
@@ -273,14 +251,14 @@ t.test("[S3] new_subscription_messages_max: with one user more, nobody gets a me
 
 t.test("a large change sends these messages when it is complete", async (t) => {
   const large = await startTestServer(t);
-  const ids = await addUsers(large, "crowd", limits.new_subscription_messages_max);
+  const ids = await large.users("crowd", limits.new_subscription_messages_max);
   const count = Math.floor(limits.subscribers_per_command_max / ids.length) + 1;
   const names = Array.from({ length: count }, (_, index) => `channel ${index}`);
-  for (const name of names) await createChannel(large.owner, name, []);
+  for (const name of names) await large.owner.createChannel(name, []);
   const { body } = await large.owner.post(path, { subscriptions: named(...names), principals: ids });
   t.equal(Object.keys(body.subscribed).length, ids.length);
-  await realmOf(large).dispatcher.idle();
-  const { view } = realmOf(large);
+  await large.realm.dispatcher.idle();
+  const { view } = large.realm;
   t.ok(
     ids.every((id) => names.every((name) => view.subscriptions.isSubscribed(id, view.channels.byName(name)?.id ?? 0))),
   );
@@ -290,19 +268,19 @@ t.test("a large change sends these messages when it is complete", async (t) => {
 });
 
 t.test("[S1] a hidden email identifies no user, the dummy email does", async (t) => {
-  const hidden = await personOf(server, "hidden");
-  setUserSettings(server, hidden.userId, { email_address_visibility: 4 });
-  await createChannel(owner, "addressed", []);
+  const hidden = await server.user("hidden");
+  server.setUser(hidden.userId, { email_address_visibility: 4 });
+  await owner.createChannel("addressed", []);
   const by = (address: string) => member.post(path, { subscriptions: named("addressed"), principals: [address] });
-  t.strictSame(outcome(await by(hidden.account?.email ?? "")), refusal("No such user"));
+  await expects(t, by(hidden.account?.email ?? ""), "No such user");
   const { body } = await member.get(`/users/${hidden.userId}`);
   t.match((await by(body.user.email)).body, { subscribed: { [hidden.userId]: ["addressed"] } });
 });
 
 t.test("users can subscribe to archived channels and unsubscribe from them", async (t) => {
-  const id = await createChannel(owner, "past", [other]);
-  const channel = realmOf(server).view.channels.get(id);
-  if (channel !== undefined) write(server, "channels", id, { ...channel, isArchived: true });
+  const id = await owner.createChannel("past", [other]);
+  const channel = server.realm.view.channels.get(id);
+  if (channel !== undefined) server.write("channels", id, { ...channel, isArchived: true });
   t.match((await member.post(path, { subscriptions: named("past") })).body, {
     subscribed: { [member.userId]: ["past"] },
   });
@@ -310,8 +288,8 @@ t.test("users can subscribe to archived channels and unsubscribe from them", asy
 });
 
 t.test("a private channel without subscribers is kept for users who administer it", async (t) => {
-  const id = await createChannel(member, "deserted", [member], { invite_only: true });
+  const id = await member.createChannel("deserted", [member], { invite_only: true });
   await member.delete(path, { subscriptions: ["deserted"] });
-  t.match(realmOf(server).view.channels.get(id), { isArchived: false });
-  t.strictSame(outcome(await owner.get(`/streams/${id}/members`)), success({ subscribers: [] }));
+  t.match(server.realm.view.channels.get(id), { isArchived: false });
+  await expects(t, owner.get(`/streams/${id}/members`), success({ subscribers: [] }));
 });

@@ -8,22 +8,13 @@ import { IMAGE_PREVIEWS_PER_MESSAGE_MAX } from "../../domain/markdown/bounds.ts"
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { attachmentsOf, fetchFile, linkTo, type SentFile, uploaded } from "../support/attachments.ts";
-import type { Client } from "../support/client.ts";
-import {
-  createChannel,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  write,
-} from "../support/conversation.ts";
+import { type Client, expects, outcome, refusal } from "../support/client.ts";
 import { animation, lookAt, picture, pngThatSays } from "../support/pictures.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
 const server = await startTestServer(t);
 const { owner } = server;
-await createChannel(owner, "pictures", [owner]);
+await owner.createChannel("pictures", [owner]);
 const still = "840x560.webp";
 const moving = "840x560-anim.webp";
 
@@ -121,9 +112,9 @@ t.test("an unknown format gets the nearest one; a malformed one is 404", async (
 
 t.test("[D24, S1] every request for a thumbnail checks access to its picture", async (t) => {
   const [ada, bob, guest] = [
-    await personOf(server, "ada"),
-    await personOf(server, "bob"),
-    await personOf(server, "guest", roles.guest),
+    await server.user("ada"),
+    await server.user("bob"),
+    await server.user("guest", roles.guest),
   ];
   const readers = { ada, bob, guest, nobody: owner.anonymous() };
   const file = await uploaded(ada, await picture("png", 900, 900), '"secret.png"');
@@ -136,19 +127,19 @@ t.test("[D24, S1] every request for a thumbnail checks access to its picture", a
     }
   };
   await seenBy(["ada"], "before a message links to it");
-  await createChannel(owner, "inner", [owner, ada, bob], { invite_only: true, history_public_to_subscribers: true });
+  await owner.createChannel("inner", [owner, ada, bob], { invite_only: true, history_public_to_subscribers: true });
   await ada.say("inner", "files", linkTo(file));
   await seenBy(["ada", "bob"], "in a private channel");
   await bob.delete("/users/me/subscriptions", { subscriptions: ["inner"] });
   await seenBy(["ada"], "bob left");
-  setRealmSettings(server, { enable_spectator_access: true });
-  const id = await createChannel(owner, "front", [owner, ada]);
-  const channel = realmOf(server).view.channels.get(id);
+  server.setRealm({ enable_spectator_access: true });
+  const id = await owner.createChannel("front", [owner, ada]);
+  const channel = server.realm.view.channels.get(id);
   if (channel === undefined) throw new Error("no channel");
-  write(server, "channels", id, { ...channel, isWebPublic: true });
+  server.write("channels", id, { ...channel, isWebPublic: true });
   await ada.say("front", "files", linkTo(file));
   await seenBy(["ada", "bob", "guest", "nobody"], "in a web-public channel");
-  setRealmSettings(server, { enable_spectator_access: false });
+  server.setRealm({ enable_spectator_access: false });
   const [{ id: attachmentId }] = await attachmentsOf(ada);
   await ada.delete(`/attachments/${attachmentId}`);
   await seenBy([], "removed");
@@ -157,7 +148,7 @@ t.test("[D24, S1] every request for a thumbnail checks access to its picture", a
 });
 
 t.test("[S1] a picture that the author may not see is shown as a link", async (t) => {
-  const eve = await personOf(server, "eve");
+  const eve = await server.user("eve");
   await eve.post("/users/me/subscriptions", { subscriptions: [{ name: "pictures" }] });
   const file = await uploaded(owner, await picture("png", 10, 10), '"own.png"');
   const video = await uploaded(owner, "frames", '"own.mp4"');
@@ -246,14 +237,14 @@ t.test("with `inline_image_preview` off, pictures and videos stay links", async 
 t.test("[M1] after a restart the message is unchanged and its thumbnail is generated again", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startTestServer(t, { dataDir });
-  await createChannel(first.owner, "pictures", [first.owner]);
+  await first.owner.createChannel("pictures", [first.owner]);
   const file = await uploaded(first.owner, await picture("png", 1000, 1000), '"a.png"');
   const id = await first.owner.say("pictures", "pictures", linkTo(file));
   const before = outcome(await first.owner.get(`/messages/${id}`));
   const thumbnail = await fetchFile(first.owner, thumbnailOf(file));
   await first.stop();
   const second = await startTestServer(t, { dataDir });
-  t.strictSame(outcome(await second.owner.get(`/messages/${id}`)), before);
+  await expects(t, second.owner.get(`/messages/${id}`), before);
   const again = await fetchFile(second.owner, thumbnailOf(file));
   t.strictSame([again.status, again.bytes], [200, thumbnail.bytes]);
 });

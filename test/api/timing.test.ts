@@ -8,13 +8,12 @@ import { join } from "node:path";
 import t from "tap";
 import { verifyKey } from "../../src/operations/identity/authentication.ts";
 import { Passwords } from "../../src/operations/identity/passwords.ts";
-import { realmOf } from "../support/conversation.ts";
 import { checkout } from "../support/process.ts";
 import { startTestServer } from "../support/server.ts";
 
 t.test("[S2] a key is looked up once by its hash, however much of it is right", async (t) => {
   const server = await startTestServer(t);
-  const { view } = realmOf(server);
+  const { view } = server.realm;
   const { email, key } = server.owner.account ?? { email: "", key: "" };
   const asked: string[] = [];
   const apiKey = view.apiKey.bind(view);

@@ -4,8 +4,7 @@
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import type { Client } from "../support/client.ts";
-import { createChannel, type Event, Follower, personOf } from "../support/conversation.ts";
+import type { Client, Event, Follower } from "../support/client.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, administrator, member } = await startServerWithUsers(t, ["administrator", "member"]);
@@ -28,9 +27,9 @@ function goneIds(follower: Follower): number[] {
 }
 
 t.test("[behaviour 4.4] a client with bulk_message_deletion receives one event per batch, newest first", async (t) => {
-  const id = await createChannel(owner, "bulk", [owner, member]);
+  const id = await owner.createChannel("bulk", [owner, member]);
   const ids = await fill(owner, id, "Long", 2 * batch + 5);
-  const follower = await Follower.of(member, bulk);
+  const follower = await member.follow(bulk);
   await remove(owner, id, "long");
   await follower.settled();
   const place = { type: "delete_message", message_type: "stream", stream_id: id, topic: "Long" };
@@ -42,10 +41,10 @@ t.test("[behaviour 4.4] a client with bulk_message_deletion receives one event p
 });
 
 t.test("[E1] a client without it receives one event per message, each with its own id, in order", async (t) => {
-  const id = await createChannel(owner, "single", [owner, member]);
+  const id = await owner.createChannel("single", [owner, member]);
   const ids = await fill(owner, id, "t", 7);
-  const follower = await Follower.of(member);
-  const whole = await Follower.of(member, bulk);
+  const follower = await member.follow();
+  const whole = await member.follow(bulk);
   await remove(owner, id, "t");
   await follower.settled();
   await whole.settled();
@@ -69,11 +68,11 @@ t.test("[E1] a client without it receives one event per message, each with its o
 });
 
 t.test("[spec 6, D71] first_message_id is sent when it changes, after the batch that changed it", async (t) => {
-  const id = await createChannel(owner, "first", [owner, member]);
+  const id = await owner.createChannel("first", [owner, member]);
   await fill(owner, id, "one", 2);
   const [next] = await fill(owner, id, "two", 2);
   await owner.say(id, "three", "x");
-  const follower = await Follower.of(member, bulk);
+  const follower = await member.follow(bulk);
   const received = async () => {
     await follower.settled();
     return follower.events
@@ -89,10 +88,10 @@ t.test("[spec 6, D71] first_message_id is sent when it changes, after the batch 
 });
 
 t.test("[spec 6] the event of a new first_message_id names its channel", async (t) => {
-  const id = await createChannel(owner, "named", [owner]);
+  const id = await owner.createChannel("named", [owner]);
   await owner.say(id, "one", "x");
   const next = await owner.say(id, "two", "x");
-  const follower = await Follower.of(owner);
+  const follower = await owner.follow();
   await remove(owner, id, "one");
   await follower.settled();
   t.strictSame(follower.ofType("stream"), [
@@ -101,13 +100,13 @@ t.test("[spec 6] the event of a new first_message_id names its channel", async (
 });
 
 t.test("[behaviour 7] subscribers, former ones with copies and the caller get the events, nobody else", async (t) => {
-  const left = await personOf(server, "left");
-  const bystander = await personOf(server, "bystander");
-  const id = await createChannel(owner, "told", [owner, member, left]);
+  const left = await server.user("left");
+  const bystander = await server.user("bystander");
+  const id = await owner.createChannel("told", [owner, member, left]);
   const ids = await fill(owner, id, "t", 2);
   await left.delete("/users/me/subscriptions", { subscriptions: ["told"] });
   const people = { member, left, administrator, bystander };
-  const followers = await Promise.all(Object.values(people).map((client) => Follower.of(client, bulk)));
+  const followers = await Promise.all(Object.values(people).map((client) => client.follow(bulk)));
   await remove(administrator, id, "t");
   const received = [];
   for (const follower of followers) {
@@ -118,15 +117,15 @@ t.test("[behaviour 7] subscribers, former ones with copies and the caller get th
 });
 
 t.test("[S1] protected history: a later subscriber receives no deletion of earlier messages", async (t) => {
-  const late = await personOf(server, "late");
-  const id = await createChannel(owner, "vault", [owner], { invite_only: true });
+  const late = await server.user("late");
+  const id = await owner.createChannel("vault", [owner], { invite_only: true });
   await fill(owner, id, "secret plan", 2);
   const before = await fill(owner, id, "mixed", 2);
   await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "vault" }], principals: [late.userId] });
   const after = await fill(owner, id, "mixed", 2);
-  const follower = await Follower.of(late);
-  const whole = await Follower.of(late, bulk);
-  const witness = await Follower.of(owner, bulk);
+  const follower = await late.follow();
+  const whole = await late.follow(bulk);
+  const witness = await owner.follow(bulk);
   await remove(owner, id, "secret plan");
   await remove(owner, id, "mixed");
   for (const each of [follower, whole, witness]) await each.settled();
@@ -148,15 +147,15 @@ function think(client: Client, channelId: number, topic: string, policy: number)
 }
 
 t.test("[behaviour 7] on completion policies for the topic are reset, with events after the deletion's", async (t) => {
-  const mutes = await personOf(server, "mutes");
-  const follows = await personOf(server, "follows");
-  const id = await createChannel(owner, "policies", [owner, member, mutes, follows]);
+  const mutes = await server.user("mutes");
+  const follows = await server.user("follows");
+  const id = await owner.createChannel("policies", [owner, member, mutes, follows]);
   await fill(owner, id, "Plans", batch + 1);
   for (const topic of ["plans", "plans b"]) await think(mutes, id, topic, 1);
   await think(follows, id, "PLANS", 3);
   const wanted = { event_types: ["message", "delete_message", "user_topic"], ...bulk };
-  const people = await Promise.all([mutes, follows, member].map((client) => Follower.of(client, wanted)));
-  const older = await Follower.of(mutes, { event_types: ["message", "muted_topics"] });
+  const people = await Promise.all([mutes, follows, member].map((client) => client.follow(wanted)));
+  const older = await mutes.follow({ event_types: ["message", "muted_topics"] });
   await remove(administrator, id, "plans");
   for (const follower of [...people, older]) await follower.settled();
   const received = people.map((follower) =>
@@ -174,11 +173,11 @@ t.test("[behaviour 7] on completion policies for the topic are reset, with event
 });
 
 t.test("[S1, behaviour 7] protected history: only policies of users who lost messages are reset", async (t) => {
-  const early = await personOf(server, "early");
-  const between = await personOf(server, "between");
-  const late = await personOf(server, "lately");
-  const gone = await personOf(server, "gone");
-  const id = await createChannel(owner, "private policies", [owner, early, gone], { invite_only: true });
+  const early = await server.user("early");
+  const between = await server.user("between");
+  const late = await server.user("lately");
+  const gone = await server.user("gone");
+  const id = await owner.createChannel("private policies", [owner, early, gone], { invite_only: true });
   const invite = (client: Client) =>
     owner.post("/users/me/subscriptions", {
       subscriptions: [{ name: "private policies" }],
@@ -190,7 +189,7 @@ t.test("[S1, behaviour 7] protected history: only policies of users who lost mes
   await invite(late);
   for (const client of [early, between, late, gone]) await think(client, id, "t", 3);
   await gone.delete("/users/me/subscriptions", { subscriptions: ["private policies"] });
-  const follower = await Follower.of(late);
+  const follower = await late.follow();
   await remove(owner, id, "t");
   await follower.settled();
   t.strictSame(follower.ofType("user_topic"), []);
@@ -199,10 +198,10 @@ t.test("[S1, behaviour 7] protected history: only policies of users who lost mes
 });
 
 t.test("[spec 2.9] clients without the capability receive the display name of the empty topic", async (t) => {
-  const id = await createChannel(owner, "unnamed", [owner]);
+  const id = await owner.createChannel("unnamed", [owner]);
   await owner.say(id, "", "x");
-  const older = await Follower.of(owner);
-  const newer = await Follower.of(owner, { client_capabilities: { empty_topic_name: true } });
+  const older = await owner.follow();
+  const newer = await owner.follow({ client_capabilities: { empty_topic_name: true } });
   await remove(owner, id, "general chat");
   const topics = [];
   for (const follower of [older, newer]) {
@@ -213,15 +212,15 @@ t.test("[spec 2.9] clients without the capability receive the display name of th
 });
 
 t.test("[behaviour 7] deleting an unknown topic sends no event", async (t) => {
-  const follower = await Follower.of(owner);
+  const follower = await owner.follow();
   await remove(owner, 1, "never written");
   t.strictSame(await follower.settled(), []);
 });
 
 t.test("[spec 4.13] two concurrent deletions of one topic send one deletion per message", async (t) => {
-  const id = await createChannel(owner, "once", [owner]);
+  const id = await owner.createChannel("once", [owner]);
   const ids = await fill(owner, id, "t", batch + 10);
-  const follower = await Follower.of(owner, bulk);
+  const follower = await owner.follow(bulk);
   await Promise.all([remove(owner, id, "t"), remove(administrator, id, "t")]);
   await follower.settled();
   t.strictSame(

@@ -2,7 +2,6 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { rowFields, type TableName } from "../../schemas/records.ts";
-import { createChannel, personOf, realmOf } from "../support/conversation.ts";
 import { audit } from "../support/message-moves.ts";
 import { until } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
@@ -16,10 +15,10 @@ const journals: readonly TableName[] = ["events", "idempotency", "idempotencyAge
 t.test("[spec 4.13] filling and deleting a topic again leaves no more rows than the first time", async (t) => {
   const server = await startTestServer(t);
   const { owner } = server;
-  const anna = await personOf(server, "anna");
-  const id = await createChannel(owner, "filled", [owner, anna]);
+  const anna = await server.user("anna");
+  const id = await owner.createChannel("filled", [owner, anna]);
   await anna.post("/users/me/alert_words", { alert_words: ["alarm"] });
-  const realm = realmOf(server);
+  const realm = server.realm;
   const { environment, dispatcher } = realm;
   const tables = (Object.keys(rowFields) as TableName[]).filter((table) => !journals.includes(table));
 

@@ -3,8 +3,7 @@
  * about its names, whatever policy they set for a guessed name and whatever their permissions are.
  */
 import t from "tap";
-import type { Client } from "../support/client.ts";
-import { createChannel, Follower, outcome, personOf, setUserSettings, success } from "../support/conversation.ts";
+import { type Client, expects, type Follower, success } from "../support/client.ts";
 import { move } from "../support/message-moves.ts";
 import { startTestServer } from "../support/server.ts";
 
@@ -34,13 +33,13 @@ async function receivedEvents(follower: Follower): Promise<[string, number][]> {
 }
 
 function listening(clients: readonly Client[]): Promise<Follower[]> {
-  return Promise.all(clients.map((client) => Follower.of(client, { event_types: ["message", "user_topic"] })));
+  return Promise.all(clients.map((client) => client.follow({ event_types: ["message", "user_topic"] })));
 }
 
 t.test("[S1] a policy does not reveal a topic's new name to a user who can read none of its messages", async (t) => {
-  const [early, back, late] = await Promise.all(["early", "back", "late"].map((name) => personOf(server, name)));
+  const [early, back, late] = await Promise.all(["early", "back", "late"].map((name) => server.user(name)));
   const people = [early, back, late] as [Client, Client, Client];
-  const id = await createChannel(owner, "renames", [owner, people[0], people[1]], sealed);
+  const id = await owner.createChannel("renames", [owner, people[0], people[1]], sealed);
   const first = await owner.say(id, "plans", "to two");
   await people[1].delete("/users/me/subscriptions", { subscriptions: ["renames"] });
   await owner.say(id, "plans", "to one");
@@ -66,10 +65,10 @@ t.test("[S1] a policy does not reveal a topic's new name to a user who can read 
 });
 
 t.test("[S1] a policy does not reveal where a topic moved to users who cannot read it there", async (t) => {
-  const [there, late] = await Promise.all(["there", "latecomer"].map((name) => personOf(server, name)));
+  const [there, late] = await Promise.all(["there", "latecomer"].map((name) => server.user(name)));
   const people = [there, late] as [Client, Client];
-  const from = await createChannel(owner, "from", [owner, ...people]);
-  const to = await createChannel(owner, "to", [owner, people[0]], sealed);
+  const from = await owner.createChannel("from", [owner, ...people]);
+  const to = await owner.createChannel("to", [owner, people[0]], sealed);
   const first = await owner.say(from, "plans", "one");
   await owner.say(from, "plans", "two");
   await invite("to", people[1]);
@@ -88,23 +87,24 @@ t.test("[S1] a policy does not reveal where a topic moved to users who cannot re
 });
 
 t.test("[S1, spec 2.3] a user who cannot read a message does not follow its topic when mentioned in it", async (t) => {
-  const [outside, inside] = await Promise.all(["outside", "inside"].map((name) => personOf(server, name)));
+  const [outside, inside] = await Promise.all(["outside", "inside"].map((name) => server.user(name)));
   const people = [outside, inside] as [Client, Client];
   const may = { direct_members: people.map(({ userId }) => userId), direct_subgroups: [] };
-  const id = await createChannel(owner, "mentions", [owner, people[1]], { ...sealed, can_subscribe_group: may });
+  const id = await owner.createChannel("mentions", [owner, people[1]], { ...sealed, can_subscribe_group: may });
   for (const client of people) {
-    setUserSettings(server, client.userId, { automatically_follow_topics_where_mentioned: true });
+    server.setUser(client.userId, { automatically_follow_topics_where_mentioned: true });
   }
   const followers = await listening(people);
   const content = people.map(({ userId }) => `@**|${userId}**`).join(" ");
   const sent = await owner.post("/messages", { type: "channel", to: id, topic: "secret plans", content });
   t.equal(sent.status, 200);
-  t.strictSame(
-    outcome(await people[1].get(`/users/me/${id}/topics`)),
+  await expects(
+    t,
+    people[1].get(`/users/me/${id}/topics`),
     success({
       topics: [{ name: "secret plans", max_id: sent.body.id }],
     }),
   );
-  t.strictSame(outcome(await people[0].get(`/users/me/${id}/topics`)), success({ topics: [] }));
+  await expects(t, people[0].get(`/users/me/${id}/topics`), success({ topics: [] }));
   t.strictSame(await Promise.all(followers.map(receivedEvents)), [[], [["secret plans", followed]]]);
 });

@@ -4,17 +4,7 @@
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import type { Client } from "../support/client.ts";
-import {
-  addUsers,
-  createChannel,
-  Follower,
-  outcome,
-  refusal,
-  setRealmSettings,
-  setUserSettings,
-  success,
-} from "../support/conversation.ts";
+import { type Client, expects, type Follower, refusal, success } from "../support/client.ts";
 import { createUsers, receivedEvents as toldOf, typingServer } from "../support/typing.ts";
 
 const { clock, server, owner } = await typingServer(t);
@@ -33,12 +23,12 @@ async function receivedEvents(follower: Follower) {
 
 t.test("other readers of the channel receive start and stop; the typist does not", async (t) => {
   const [anna, bert, carla] = (await people(3)) as [Client, Client, Client];
-  const channel_id = await createChannel(owner, "talk", [anna, bert]);
+  const channel_id = await owner.createChannel("talk", [anna, bert]);
   const id = await anna.say(channel_id, "", "x");
-  const followers = await Promise.all([anna, bert, carla].map((client) => Follower.of(client, wanted)));
-  const newer = await Follower.of(bert, { ...wanted, client_capabilities: { empty_topic_name: true } });
+  const followers = await Promise.all([anna, bert, carla].map((client) => client.follow(wanted)));
+  const newer = await bert.follow({ ...wanted, client_capabilities: { empty_topic_name: true } });
   for (const op of ["start", "stop"]) {
-    t.strictSame(outcome(await type(anna, id, op)), success());
+    await expects(t, type(anna, id, op), success());
     const notice = { type: "typing_edit_message", op, sender_id: anna.userId, message_id: id };
     const recipient = { type: "channel", channel_id, topic: "general chat" };
     const each = [];
@@ -50,10 +40,10 @@ t.test("other readers of the channel receive start and stop; the typist does not
 
 t.test("direct messages: other participants who want typing notifications receive them", async (t) => {
   const [anna, bert, carla] = (await people(3)) as [Client, Client, Client];
-  setUserSettings(server, carla.userId, { receives_typing_notifications: false });
+  server.setUser(carla.userId, { receives_typing_notifications: false });
   const to = [anna, bert, carla].map(({ userId }) => userId);
   const { id } = (await anna.post("/messages", { type: "direct", to, content: "x" })).body;
-  const [hearing, deaf] = [await Follower.of(bert, wanted), await Follower.of(carla, wanted)];
+  const [hearing, deaf] = [await bert.follow(wanted), await carla.follow(wanted)];
   await type(anna, id);
   const user_ids = to.sort((a, b) => a - b);
   const notice = { type: "typing_edit_message", op: "start", sender_id: anna.userId, message_id: id };
@@ -63,8 +53,8 @@ t.test("direct messages: other participants who want typing notifications receiv
 
 t.test("an inactive typist expires after 15 s with one stop; a deleted message causes no event", async (t) => {
   const [anna, bert] = (await people(2)) as [Client, Client];
-  const id = await anna.say(await createChannel(owner, "silent", [anna, bert]), "t", "x");
-  const follower = await Follower.of(bert, wanted);
+  const id = await anna.say(await owner.createChannel("silent", [anna, bert]), "t", "x");
+  const follower = await bert.follow(wanted);
   const ops = async () => (await receivedEvents(follower)).map(({ op }) => op);
   await type(anna, id);
   clock.advance(limits.typing_expiry_ms - 1);
@@ -80,39 +70,36 @@ t.test("an inactive typist expires after 15 s with one stop; a deleted message c
 
 t.test("a user who may not edit the message gets the reason, and nobody receives an event", async (t) => {
   const [anna, bert] = (await people(2)) as [Client, Client];
-  const id = await anna.say(await createChannel(owner, "strict", [anna, bert]), "t", "x");
-  const hidden = await owner.say(await createChannel(owner, "sealed", [owner], { invite_only: true }), "t", "x");
-  const follower = await Follower.of(bert, wanted);
-  t.strictSame(outcome(await type(bert, id)), refusal("You don't have permission to edit this message"));
-  t.strictSame(outcome(await type(owner, id)), refusal("You don't have permission to edit this message"));
+  const id = await anna.say(await owner.createChannel("strict", [anna, bert]), "t", "x");
+  const hidden = await owner.say(await owner.createChannel("sealed", [owner], { invite_only: true }), "t", "x");
+  const follower = await bert.follow(wanted);
+  await expects(t, type(bert, id), "You don't have permission to edit this message");
+  await expects(t, type(owner, id), "You don't have permission to edit this message");
   for (const other of [hidden, 99_999]) {
-    t.strictSame(outcome(await type(anna, other)), refusal("Invalid message(s)"), "[D24] hidden or missing");
+    await expects(t, type(anna, other), "Invalid message(s)", "[D24] hidden or missing");
   }
-  setUserSettings(server, anna.userId, { send_stream_typing_notifications: false });
-  t.strictSame(outcome(await type(anna, id)), refusal("User has disabled typing notifications for channel messages"));
-  setUserSettings(server, anna.userId, { send_stream_typing_notifications: true });
-  t.strictSame(outcome(await type(anna, id, "pause")), refusal("Invalid op"));
+  server.setUser(anna.userId, { send_stream_typing_notifications: false });
+  await expects(t, type(anna, id), "User has disabled typing notifications for channel messages");
+  server.setUser(anna.userId, { send_stream_typing_notifications: true });
+  await expects(t, type(anna, id, "pause"), "Invalid op");
   const missing = refusal("Missing 'op' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "op" });
-  t.strictSame(outcome(await anna.post(`/messages/${id}/typing`)), missing);
-  setRealmSettings(server, { allow_message_editing: false });
-  t.strictSame(outcome(await type(anna, id)), refusal("Your organization has turned off message editing"));
-  setRealmSettings(server, { allow_message_editing: true });
+  await expects(t, anna.post(`/messages/${id}/typing`), missing);
+  server.setRealm({ allow_message_editing: false });
+  await expects(t, type(anna, id), "Your organization has turned off message editing");
+  server.setRealm({ allow_message_editing: true });
   const direct = (await anna.post("/messages", { type: "direct", to: [bert.userId], content: "x" })).body.id;
-  setUserSettings(server, anna.userId, { send_private_typing_notifications: false });
-  t.strictSame(
-    outcome(await type(anna, direct)),
-    refusal("User has disabled typing notifications for direct messages"),
-  );
+  server.setUser(anna.userId, { send_private_typing_notifications: false });
+  await expects(t, type(anna, direct), "User has disabled typing notifications for direct messages");
   t.strictSame(await receivedEvents(follower), []);
 });
 
 t.test("[S1] in protected history, only users who received the message receive its typing events", async (t) => {
   const [anna, bert, late] = (await people(3)) as [Client, Client, Client];
   const options = { invite_only: true, history_public_to_subscribers: false };
-  const channel = await createChannel(anna, "protected", [anna, bert], options);
+  const channel = await anna.createChannel("protected", [anna, bert], options);
   const id = await anna.say(channel, "t", "x");
   await anna.post("/users/me/subscriptions", { subscriptions: [{ name: "protected" }], principals: [late.userId] });
-  const [there, after] = [await Follower.of(bert, wanted), await Follower.of(late, wanted)];
+  const [there, after] = [await bert.follow(wanted), await late.follow(wanted)];
   await type(anna, id);
   t.equal((await receivedEvents(there)).length, 1);
   t.strictSame(await receivedEvents(after), []);
@@ -120,8 +107,8 @@ t.test("[S1] in protected history, only users who received the message receive i
 
 t.test("[S3] typing_channel_subscribers_max: no typing events in larger channels", async (t) => {
   const [anna, bert] = (await people(2)) as [Client, Client];
-  const others = await addUsers(server, "many", limits.typing_channel_subscribers_max - 1);
-  const follower = await Follower.of(bert, wanted);
+  const others = await server.users("many", limits.typing_channel_subscribers_max - 1);
+  const follower = await bert.follow(wanted);
   for (const [name, ids, count] of [
     ["full", others.slice(1), 1],
     ["overfull", others, 0],

@@ -5,20 +5,7 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client, Params } from "../support/client.ts";
-import {
-  addUsers,
-  botOf,
-  createChannel,
-  Follower,
-  outcome,
-  personOf,
-  refusal,
-  setRealmSettings,
-  setUserSettings,
-  success,
-  systemGroup,
-} from "../support/conversation.ts";
+import { type Client, expects, type Params, refusal, success } from "../support/client.ts";
 import { typingCapable as capable, createUsers, receivedEvents, type, typingServer } from "../support/typing.ts";
 
 const { clock, server, owner } = await typingServer(t);
@@ -27,7 +14,7 @@ const expiredMs = limits.typing_expiry_ms + 200;
 /** Two users and the second one's queue. */
 async function pair() {
   const [anna, bert] = (await createUsers(server, 2)) as [Client, Client];
-  return { anna, bert, follower: await Follower.of(bert, capable) };
+  return { anna, bert, follower: await bert.follow(capable) };
 }
 
 const addressOf = (client: Client): string => client.account?.email ?? "";
@@ -44,7 +31,7 @@ t.test("users are named by ids or emails, in a list or alone", async (t) => {
   ];
   const recipients = [anna, bert].map((client) => ({ user_id: client.userId, email: addressOf(client) }));
   for (const params of forms) {
-    t.strictSame(outcome(await type(anna, params)), success(), JSON.stringify(params));
+    await expects(t, type(anna, params), success(), JSON.stringify(params));
     t.match(
       await receivedEvents(follower),
       [{ op: "start", message_type: "direct", recipients }],
@@ -55,10 +42,10 @@ t.test("users are named by ids or emails, in a list or alone", async (t) => {
 
 t.test("before level 215, `to` had the channel for `stream`; stream_id takes precedence", async (t) => {
   const { anna, bert, follower } = await pair();
-  const id = await createChannel(owner, "older", [anna, bert]);
+  const id = await owner.createChannel("older", [anna, bert]);
   const forms: Params[] = [{ to: [id] }, { to: id }, { to: [99_999], stream_id: id }];
   for (const params of forms) {
-    t.strictSame(outcome(await type(anna, { type: "stream", topic: "t", ...params })), success());
+    await expects(t, type(anna, { type: "stream", topic: "t", ...params }), success());
     t.match(await receivedEvents(follower), [{ message_type: "stream", stream_id: id, topic: "t" }]);
   }
   const missing = refusal("Missing channel ID");
@@ -69,15 +56,15 @@ t.test("before level 215, `to` had the channel for `stream`; stream_id takes pre
     { type: "stream", to: "older" },
     { type: "stream" },
   ];
-  for (const params of wrong) t.strictSame(outcome(await type(anna, { topic: "t", ...params })), missing);
+  for (const params of wrong) await expects(t, type(anna, { topic: "t", ...params }), missing);
   t.strictSame(await receivedEvents(follower), []);
 });
 
 t.test("invalid recipients are rejected as for a message", async (t) => {
   const { anna, bert, follower } = await pair();
   const { userId } = bert;
-  setUserSettings(server, owner.userId, { email_address_visibility: 4 });
-  t.teardown(() => setUserSettings(server, owner.userId, { email_address_visibility: 1 }));
+  server.setUser(owner.userId, { email_address_visibility: 4 });
+  t.teardown(() => server.setUser(owner.userId, { email_address_visibility: 1 }));
   const absent = (name: string) =>
     refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
   const wrong: [Params, ReturnType<typeof refusal>][] = [
@@ -91,24 +78,24 @@ t.test("invalid recipients are rejected as for a message", async (t) => {
     [{ to: [userId, -1] }, refusal("Invalid data type for recipients")],
     [{ to: [userId, null] }, refusal("Invalid data type for recipients")],
   ];
-  for (const [params, expected] of wrong) t.strictSame(outcome(await type(anna, params)), expected);
+  for (const [params, expected] of wrong) await expects(t, type(anna, params), expected);
   t.strictSame(await receivedEvents(follower), []);
 });
 
 t.test("[S3] direct_recipients_max: typing to more recipients than a message may have is rejected", async (t) => {
   const { anna, bert, follower } = await pair();
-  const others = await addUsers(server, "many", limits.direct_recipients_max - 1);
-  t.strictSame(outcome(await type(anna, { to: [bert.userId, ...others.slice(1)] })), success(), "with the typist");
+  const others = await server.users("many", limits.direct_recipients_max - 1);
+  await expects(t, type(anna, { to: [bert.userId, ...others.slice(1)] }), success(), "with the typist");
   t.equal((await receivedEvents(follower)).length, 1);
-  t.strictSame(outcome(await type(anna, { to: [bert.userId, ...others] })), refusal("Too many recipients"));
+  await expects(t, type(anna, { to: [bert.userId, ...others] }), "Too many recipients");
   t.strictSame(await receivedEvents(follower), []);
 });
 
 t.test("a user who muted the typist receives no typing events of messages or edits", async (t) => {
   const { anna, bert, follower } = await pair();
-  const carla = await personOf(server, "carla");
-  const hearing = await Follower.of(carla, capable);
-  const stream_id = await createChannel(owner, "muting", [anna, bert, carla]);
+  const carla = await server.user("carla");
+  const hearing = await carla.follow(capable);
+  const stream_id = await owner.createChannel("muting", [anna, bert, carla]);
   const id = await anna.say(stream_id, "t", "x");
   await bert.post(`/users/me/muted_users/${anna.userId}`);
   await receivedEvents(follower);
@@ -138,47 +125,47 @@ t.test("a user who muted the typist receives no typing events of messages or edi
 
 t.test("[S1] a user who may read a channel but not post is not announced as typing there", async (t) => {
   const { anna, bert, follower } = await pair();
-  const can_send_message_group = systemGroup(server, "role:administrators");
-  const stream_id = await createChannel(owner, "announcements", [anna, bert, owner], { can_send_message_group });
+  const can_send_message_group = server.group("role:administrators");
+  const stream_id = await owner.createChannel("announcements", [anna, bert, owner], { can_send_message_group });
   const refused = refusal("You do not have permission to post in this channel.");
   for (const op of ["start", "stop"]) {
-    t.strictSame(outcome(await type(anna, { op, type: "channel", stream_id, topic: "t" })), refused);
+    await expects(t, type(anna, { op, type: "channel", stream_id, topic: "t" }), refused);
   }
   t.strictSame(await receivedEvents(follower), []);
-  t.strictSame(outcome(await type(owner, { type: "channel", stream_id, topic: "t" })), success());
+  await expects(t, type(owner, { type: "channel", stream_id, topic: "t" }), success());
   t.equal((await receivedEvents(follower)).length, 1);
 });
 
 t.test("[S1] a bot can type in a private channel where its owner may post; another user's bot cannot", async (t) => {
   const { anna, bert, follower } = await pair();
-  const stream_id = await createChannel(bert, "private", [bert], { invite_only: true });
-  const [own, foreign] = [await botOf(server, "ownbot", bert), await botOf(server, "foreignbot", anna)];
-  t.strictSame(outcome(await type(own, { type: "channel", stream_id, topic: "t" })), success());
-  t.strictSame(outcome(await type(foreign, { type: "channel", stream_id, topic: "t" })), refusal("Invalid channel ID"));
+  const stream_id = await bert.createChannel("private", [bert], { invite_only: true });
+  const [own, foreign] = [await server.bot("ownbot", bert), await server.bot("foreignbot", anna)];
+  await expects(t, type(own, { type: "channel", stream_id, topic: "t" }), success());
+  await expects(t, type(foreign, { type: "channel", stream_id, topic: "t" }), "Invalid channel ID");
   t.match(await receivedEvents(follower), [{ sender: { user_id: own.userId } }]);
 });
 
 t.test("[S1] nobody can type in an archived channel, and a guest only in channels they subscribe to", async (t) => {
   const { anna, bert, follower } = await pair();
-  const guest = await personOf(server, "guest", roles.guest);
-  const stream_id = await createChannel(owner, "closed", [anna, bert]);
+  const guest = await server.user("guest", roles.guest);
+  const stream_id = await owner.createChannel("closed", [anna, bert]);
   const place = { type: "channel", stream_id, topic: "t" };
-  t.strictSame(outcome(await type(guest, place)), refusal("Invalid channel ID"));
+  await expects(t, type(guest, place), "Invalid channel ID");
   await owner.delete(`/streams/${stream_id}`);
-  t.strictSame(outcome(await type(anna, place)), refusal("Invalid channel ID"));
+  await expects(t, type(anna, place), "Invalid channel ID");
   t.strictSame(await receivedEvents(follower), []);
 });
 
 t.test("[S1] typing to a user is rejected like a message to that user", async (t) => {
   const { anna, bert, follower } = await pair();
-  const gone = await personOf(server, "gone");
+  const gone = await server.user("gone");
   await owner.delete(`/users/${gone.userId}`);
-  const nobody = systemGroup(server, "role:nobody");
-  const everyone = systemGroup(server, "role:everyone");
-  const deny = (name: string) => setRealmSettings(server, { [name]: nobody });
-  const allow = (name: string) => setRealmSettings(server, { [name]: everyone });
+  const nobody = server.group("role:nobody");
+  const everyone = server.group("role:everyone");
+  const deny = (name: string) => server.setRealm({ [name]: nobody });
+  const allow = (name: string) => server.setRealm({ [name]: everyone });
   const refused = async (to: number[], msg: string) => {
-    t.strictSame(outcome(await type(anna, { to })), refusal(msg));
+    await expects(t, type(anna, { to }), msg);
     t.match((await anna.post("/messages", { type: "direct", to, content: "x" })).body, { msg });
   };
   await refused([bert.userId, gone.userId], `'${addressOf(gone)}' is no longer using Colloquy.`);
@@ -193,13 +180,13 @@ t.test("[S1] typing to a user is rejected like a message to that user", async (t
   deny("direct_message_initiator_group");
   t.teardown(() => allow("direct_message_initiator_group"));
   await receivedEvents(follower);
-  t.strictSame(outcome(await type(anna, { to: [bert.userId] })), success(), "answering needs no permission");
+  await expects(t, type(anna, { to: [bert.userId] }), success(), "answering needs no permission");
   t.equal((await receivedEvents(follower)).length, 1);
 });
 
 t.test("[S1] a user who left the channel meanwhile does not receive the stop of an inactive typist", async (t) => {
   const { anna, bert, follower } = await pair();
-  const stream_id = await createChannel(owner, "left", [anna, bert]);
+  const stream_id = await owner.createChannel("left", [anna, bert]);
   await type(anna, { type: "channel", stream_id, topic: "t" });
   t.equal((await receivedEvents(follower)).length, 1);
   await bert.delete("/users/me/subscriptions", { subscriptions: ["left"] });

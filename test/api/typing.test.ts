@@ -5,17 +5,7 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client, Params } from "../support/client.ts";
-import {
-  addUsers,
-  createChannel,
-  Follower,
-  outcome,
-  personOf,
-  refusal,
-  setUserSettings,
-  success,
-} from "../support/conversation.ts";
+import { type Client, expects, type Follower, type Params, refusal, success } from "../support/client.ts";
 import { Socket } from "../support/socket.ts";
 import { typingCapable as capable, receivedEvents, type, typingServer } from "../support/typing.ts";
 
@@ -30,7 +20,7 @@ function silence(): void {
 }
 
 function people(...names: string[]): Promise<Client[]> {
-  return Promise.all(names.map((name) => personOf(server, name)));
+  return Promise.all(names.map((name) => server.user(name)));
 }
 
 const person = (client: Client) => ({ user_id: client.userId, email: client.account?.email });
@@ -39,8 +29,8 @@ const ops = async (follower: Follower) => (await receivedEvents(follower)).map((
 
 t.test("direct: all participants receive sender and recipients, the typist included", async (t) => {
   const [anna, bert, carla, dora] = (await people("anna", "bert", "carla", "dora")) as [Client, Client, Client, Client];
-  const followers = await Promise.all([anna, bert, carla, dora].map((client) => Follower.of(client)));
-  t.strictSame(outcome(await type(anna, { to: [bert.userId, carla.userId] })), success());
+  const followers = await Promise.all([anna, bert, carla, dora].map((client) => client.follow()));
+  await expects(t, type(anna, { to: [bert.userId, carla.userId] }), success());
   await type(anna, { op: "stop", to: [carla.userId, bert.userId, anna.userId] });
   const notice = {
     type: "typing",
@@ -62,7 +52,7 @@ t.test("[E4] a queue that is read gets every notice; an unread one gets the late
   const socket = new Socket(server.url, { as: carla });
   await socket.opened();
   await socket.ask({ type: "register", event_types: ["typing"] });
-  const follower = await Follower.of(carla);
+  const follower = await carla.follow();
   for (const op of ["start", "stop", "start"]) await type(anna, { op, to: [carla.userId] });
   await type(bert, { to: [carla.userId] });
   await socket.event((event) => event.sender.user_id === bert.userId);
@@ -77,13 +67,13 @@ t.test("[E4] a queue that is read gets every notice; an unread one gets the late
 
 t.test("channel: subscribers receive typing events if their client can show them", async (t) => {
   const [anna, bert, carla] = (await people("anna2", "bert2", "carla2")) as [Client, Client, Client];
-  const stream_id = await createChannel(owner, "talk", [anna, bert]);
-  const able = await Follower.of(bert, capable);
-  const unable = await Follower.of(bert);
-  const outside = await Follower.of(carla, capable);
-  const self = await Follower.of(anna, capable);
+  const stream_id = await owner.createChannel("talk", [anna, bert]);
+  const able = await bert.follow(capable);
+  const unable = await bert.follow();
+  const outside = await carla.follow(capable);
+  const self = await anna.follow(capable);
   for (const kind of ["channel", "stream"]) {
-    t.strictSame(outcome(await type(anna, { type: kind, stream_id, topic: " lunch " })), success());
+    await expects(t, type(anna, { type: kind, stream_id, topic: " lunch " }), success());
     t.strictSame(await receivedEvents(able), [
       { type: "typing", op: "start", message_type: "stream", sender: person(anna), stream_id, topic: "lunch" },
     ]);
@@ -93,9 +83,9 @@ t.test("channel: subscribers receive typing events if their client can show them
 
 t.test("[spec 2.9] clients without the capability receive the display name of the empty topic", async (t) => {
   const [anna, bert] = (await people("anna3", "bert3")) as [Client, Client];
-  const stream_id = await createChannel(owner, "unnamed", [anna, bert]);
-  const older = await Follower.of(bert, capable);
-  const newer = await Follower.of(bert, {
+  const stream_id = await owner.createChannel("unnamed", [anna, bert]);
+  const older = await bert.follow(capable);
+  const newer = await bert.follow({
     client_capabilities: { stream_typing_notifications: true, empty_topic_name: true },
   });
   for (const topic of ["", "general chat", "(no topic)"]) {
@@ -108,8 +98,8 @@ t.test("[spec 2.9] clients without the capability receive the display name of th
 t.test("an inactive typist expires after 15 s with a stop; every start restarts the time", async (t) => {
   silence();
   const [anna, bert] = (await people("anna4", "bert4")) as [Client, Client];
-  const stream_id = await createChannel(owner, "silent", [anna, bert]);
-  const follower = await Follower.of(bert, capable);
+  const stream_id = await owner.createChannel("silent", [anna, bert]);
+  const follower = await bert.follow(capable);
   for (const where of [{ to: [bert.userId] }, { type: "channel", stream_id, topic: "t" }]) {
     await type(anna, where);
     t.strictSame(await ops(follower), ["start"]);
@@ -129,7 +119,7 @@ t.test("an inactive typist expires after 15 s with a stop; every start restarts 
 t.test("a typist who stopped does not expire, and others in the conversation are unaffected", async (t) => {
   silence();
   const [anna, bert, carla] = (await people("anna5", "bert5", "carla5")) as [Client, Client, Client];
-  const follower = await Follower.of(carla);
+  const follower = await carla.follow();
   const to = [anna.userId, bert.userId, carla.userId];
   await type(anna, { to });
   await type(bert, { to });
@@ -145,10 +135,10 @@ t.test("a typist who stopped does not expire, and others in the conversation are
 
 t.test("[spec 2.3] with receives_typing_notifications=false no typing event is delivered", async (t) => {
   const [anna, bert, carla] = (await people("anna6", "bert6", "carla6")) as [Client, Client, Client];
-  setUserSettings(server, bert.userId, { receives_typing_notifications: false });
-  const stream_id = await createChannel(owner, "quiet", [anna, bert, carla]);
-  const deaf = await Follower.of(bert, capable);
-  const hearing = await Follower.of(carla, capable);
+  server.setUser(bert.userId, { receives_typing_notifications: false });
+  const stream_id = await owner.createChannel("quiet", [anna, bert, carla]);
+  const deaf = await bert.follow(capable);
+  const hearing = await carla.follow(capable);
   await type(anna, { to: [bert.userId, carla.userId] });
   await type(anna, { type: "channel", stream_id, topic: "t" });
   t.strictSame(await receivedEvents(deaf), []);
@@ -157,24 +147,18 @@ t.test("[spec 2.3] with receives_typing_notifications=false no typing event is d
 
 t.test("a user who does not share typing gets an error, and nobody receives an event", async (t) => {
   const [anna, bert] = (await people("anna7", "bert7")) as [Client, Client];
-  const stream_id = await createChannel(owner, "discreet", [anna, bert]);
-  const follower = await Follower.of(bert, capable);
+  const stream_id = await owner.createChannel("discreet", [anna, bert]);
+  const follower = await bert.follow(capable);
   const direct = { to: [bert.userId] };
   const channel = { type: "channel", stream_id, topic: "t" };
-  setUserSettings(server, anna.userId, { send_private_typing_notifications: false });
-  t.strictSame(
-    outcome(await type(anna, direct)),
-    refusal("User has disabled typing notifications for direct messages"),
-  );
+  server.setUser(anna.userId, { send_private_typing_notifications: false });
+  await expects(t, type(anna, direct), "User has disabled typing notifications for direct messages");
   t.equal((await type(anna, channel)).status, 200);
-  setUserSettings(server, anna.userId, {
+  server.setUser(anna.userId, {
     send_private_typing_notifications: true,
     send_stream_typing_notifications: false,
   });
-  t.strictSame(
-    outcome(await type(anna, channel)),
-    refusal("User has disabled typing notifications for channel messages"),
-  );
+  await expects(t, type(anna, channel), "User has disabled typing notifications for channel messages");
   t.equal((await type(anna, direct)).status, 200);
   t.strictSame(
     (await receivedEvents(follower)).map(({ message_type }) => message_type),
@@ -184,8 +168,8 @@ t.test("a user who does not share typing gets an error, and nobody receives an e
 
 t.test("typing events are sent in channels of at most 100 subscribers", async (t) => {
   const [anna, bert] = (await people("anna8", "bert8")) as [Client, Client];
-  const others = await addUsers(server, "many", 99);
-  const follower = await Follower.of(bert, capable);
+  const others = await server.users("many", 99);
+  const follower = await bert.follow(capable);
   for (const [name, ids, count] of [
     ["full", [anna.userId, bert.userId, ...others.slice(1)], 1],
     ["overfull", [anna.userId, bert.userId, ...others], 0],
@@ -201,16 +185,16 @@ t.test("typing events are sent in channels of at most 100 subscribers", async (t
 
 t.test("[D24] a channel that is missing or unreadable for the typist gets Invalid channel ID", async (t) => {
   const [anna, bert] = (await people("anna9", "bert9")) as [Client, Client];
-  const guest = await personOf(server, "guest9", roles.guest);
-  const sealed = await createChannel(bert, "sealed", [bert], { invite_only: true });
-  const follower = await Follower.of(bert, capable);
+  const guest = await server.user("guest9", roles.guest);
+  const sealed = await bert.createChannel("sealed", [bert], { invite_only: true });
+  const follower = await bert.follow(capable);
   for (const [by, stream_id] of [
     [anna, sealed],
     [owner, sealed],
     [anna, 99_999],
     [guest, 1],
   ] as const) {
-    t.strictSame(outcome(await type(by, { type: "channel", stream_id, topic: "t" })), refusal("Invalid channel ID"));
+    await expects(t, type(by, { type: "channel", stream_id, topic: "t" }), "Invalid channel ID");
   }
   t.strictSame(await receivedEvents(follower), []);
   t.equal((await type(bert, { type: "channel", stream_id: sealed, topic: "t" })).status, 200);
@@ -220,7 +204,7 @@ t.test("missing and invalid parameters are rejected with their error messages", 
   const [anna] = (await people("annaa")) as [Client];
   const missing = (name: string) =>
     refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
-  t.strictSame(outcome(await type(anna, { op: undefined, to: [2] })), missing("op"));
+  await expects(t, type(anna, { op: undefined, to: [2] }), missing("op"));
   const wrong: [Params, string][] = [
     [{ op: "pause", to: [2] }, "Invalid op"],
     [{ type: "letter", to: [2] }, "Invalid type"],
@@ -229,7 +213,7 @@ t.test("missing and invalid parameters are rejected with their error messages", 
     [{ type: "channel", topic: "t" }, "Missing channel ID"],
     [{ type: "channel", stream_id: '"1"', topic: "t" }, "stream_id is not an integer"],
   ];
-  for (const [params, msg] of wrong) t.strictSame(outcome(await type(anna, params)), refusal(msg), msg);
+  for (const [params, msg] of wrong) await expects(t, type(anna, params), msg, msg);
   for (const params of [{}, { type: "direct" }, { type: "channel", stream_id: 1 }]) {
     t.match(await type(anna, params), { status: 400, body: { result: "error" } }, JSON.stringify(params));
   }
@@ -238,8 +222,8 @@ t.test("missing and invalid parameters are rejected with their error messages", 
 
 t.test("[S3] a topic may be as long as that of a message", async (t) => {
   const [anna, bert] = (await people("annab", "bertb")) as [Client, Client];
-  const stream_id = await createChannel(owner, "wordy", [anna, bert]);
-  const follower = await Follower.of(bert, capable);
+  const stream_id = await owner.createChannel("wordy", [anna, bert]);
+  const follower = await bert.follow(capable);
   await type(anna, { type: "channel", stream_id, topic: "t".repeat(61) });
   t.strictSame(
     (await receivedEvents(follower)).map(({ topic }) => topic),
@@ -251,11 +235,11 @@ t.test("[S3] a topic may be as long as that of a message", async (t) => {
 t.test("[S3] a conversation remembers at most typing_typists_per_conversation_max typists", async (t) => {
   silence();
   const max = limits.typing_typists_per_conversation_max;
-  const stream_id = await createChannel(owner, "chorus", []);
+  const stream_id = await owner.createChannel("chorus", []);
   const typists = await people(...Array.from({ length: max + 1 }, (_, index) => `voice${index}x`));
   const [listener] = (await people("listener")) as [Client];
   await listener.post("/users/me/subscriptions", { subscriptions: [{ name: "chorus" }] });
-  const follower = await Follower.of(listener, capable);
+  const follower = await listener.follow(capable);
   for (const typist of typists) await type(typist, { type: "channel", stream_id, topic: "t" });
   t.equal((await receivedEvents(follower)).length, max);
 });

@@ -5,8 +5,7 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { attachmentsOf, sendFile, uploaded } from "../support/attachments.ts";
-import { Client } from "../support/client.ts";
-import { botOf, outcome, personOf, realmOf, refusal } from "../support/conversation.ts";
+import { Client, outcome, refusal } from "../support/client.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { startTestServer, type TestServer, temporaryFolder } from "../support/server.ts";
 
@@ -20,12 +19,12 @@ async function upload(client: Client, bytes: number) {
 }
 
 function usage(server: TestServer, { userId }: Client): number | undefined {
-  return realmOf(server).view.row("uploadUsage", userId)?.bytes;
+  return server.realm.view.row("uploadUsage", userId)?.bytes;
 }
 
 t.test("[S3] UPLOAD_QUOTA_PER_USER_MIB: a file that fits is stored, one byte more is rejected", async (t) => {
   const server = await startTestServer(t, { environment });
-  const [ada, bob] = [await personOf(server, "ada"), await personOf(server, "bob")];
+  const [ada, bob] = [await server.user("ada"), await server.user("bob")];
   t.equal(await upload(ada, mebibyte), 200);
   t.strictSame(await upload(ada, mebibyte + 1), over);
   t.equal(usage(server, ada), mebibyte, "a rejected file does not count");
@@ -45,7 +44,7 @@ t.test("[S3] UPLOAD_QUOTA_PER_USER_MIB: a file that fits is stored, one byte mor
 
 t.test("[D272, S3] upload_charged_bytes_min: the quota bounds the number of small files, too", async (t) => {
   const server = await startTestServer(t, { environment: { UPLOAD_QUOTA_PER_USER_MIB: "1" } });
-  const ada = await personOf(server, "ada");
+  const ada = await server.user("ada");
   const most = mebibyte / limits.upload_charged_bytes_min;
   for (let count = 0; count < most; count++) t.equal(await upload(ada, count % 2), 200);
   t.strictSame(await upload(ada, 1), over, "one more");
@@ -57,8 +56,8 @@ t.test("[D272, S3] upload_charged_bytes_min: the quota bounds the number of smal
 
 t.test("[S3] bots share the quota of their owner", async (t) => {
   const server = await startTestServer(t, { environment });
-  const ada = await personOf(server, "ada");
-  const [one, two] = [await botOf(server, "one", ada), await botOf(server, "two", ada)];
+  const ada = await server.user("ada");
+  const [one, two] = [await server.bot("one", ada), await server.bot("two", ada)];
   t.equal(await upload(one, mebibyte), 200);
   t.equal(await upload(two, mebibyte), 200);
   t.strictSame(await upload(two, 1), over);
@@ -68,9 +67,9 @@ t.test("[S3] bots share the quota of their owner", async (t) => {
 t.test("[S3] the quota is correct after a restart, also for files from before quotas existed", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startTestServer(t, { dataDir, environment });
-  const ada = await personOf(first, "ada");
+  const ada = await first.user("ada");
   await uploaded(ada, Buffer.alloc(mebibyte));
-  const { environment: store } = realmOf(first);
+  const { environment: store } = first.realm;
   store.transaction(() => store.remove("uploadUsage", ada.userId));
   await first.stop();
   const second = await startTestServer(t, { dataDir, environment });
@@ -82,10 +81,10 @@ t.test("[S3] the quota is correct after a restart, also for files from before qu
 
 t.test("[S3] a file that expires unclaimed frees space", async (t) => {
   const { server, clock } = await startClockedServer(t, { environment });
-  const ada = await personOf(server, "ada");
+  const ada = await server.user("ada");
   t.equal(await upload(ada, 2 * mebibyte), 200);
   clock.jump(limits.upload_kept_unclaimed_ms + limits.timer_sleep_ms_max);
-  await realmOf(server).dispatcher.idle();
+  await server.realm.dispatcher.idle();
   t.equal(usage(server, ada), 0);
   t.equal(await upload(ada, 2 * mebibyte), 200);
 });

@@ -10,9 +10,8 @@ import { roles } from "../../schemas/types.ts";
 import { UploadBudget } from "../../src/edge/http/body-allowance.ts";
 import { fileLabel } from "../../src/edge/http/multipart.ts";
 import { bugLog } from "../support/bug-log.ts";
-import type { Client } from "../support/client.ts";
-import { outcome, personOf, realmOf, refusal } from "../support/conversation.ts";
-import { exchange, RawConnection, watchChanges } from "../support/http.ts";
+import { type Client, expects, outcome, refusal } from "../support/client.ts";
+import { exchange, RawConnection } from "../support/http.ts";
 import { multipart, multipartType, picture, upload } from "../support/pictures.ts";
 import { turn } from "../support/runtime.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
@@ -40,11 +39,11 @@ function filesOf({ dataDir }: TestServer): string[] {
 
 /** Checks that the work leaves no file and sends no event. */
 async function checkNoTrace(t: Test, work: () => Promise<void>): Promise<void> {
-  const changes = await watchChanges(owner);
-  await realmOf(server).files.idle();
+  const changes = await owner.watchChanges();
+  await server.realm.files.idle();
   const before = filesOf(server);
   await work();
-  await realmOf(server).files.idle();
+  await server.realm.files.idle();
   t.strictSame(filesOf(server), before, "no file is left");
   t.strictSame(await changes(), [], "no event is sent");
 }
@@ -70,8 +69,8 @@ t.test("exactly one file: none, two and a field without a file are rejected", as
     for (const [what, body] of Object.entries(bodies)) {
       t.strictSame((await post(owner, body)).body.msg, exactlyOne.body.msg, what);
     }
-    t.strictSame(outcome(await owner.post(avatar)), exactlyOne, "no body");
-    t.strictSame(outcome(await owner.send("POST", avatar, png, { "Content-Type": "image/png" })), exactlyOne);
+    await expects(t, owner.post(avatar), exactlyOne, "no body");
+    await expects(t, owner.send("POST", avatar, png, { "Content-Type": "image/png" }), exactlyOne);
   });
   const fields = multipart([
     { bytes: "value", name: "more" },
@@ -86,13 +85,9 @@ t.test("exactly one file: none, two and a field without a file are rejected", as
 t.test("[behaviour 1.8] avatar_bytes_max: a file of 5 MiB is processed, one byte more is 413", async (t) => {
   await checkNoTrace(t, async () => {
     const most = Buffer.alloc(limits.avatar_bytes_max, "x");
-    t.strictSame(
-      outcome(await upload(owner, avatar, most)),
-      undecodable,
-      "read completely, and recognized as no picture",
-    );
+    await expects(t, upload(owner, avatar, most), undecodable, "read completely, and recognized as no picture");
     const over = Buffer.alloc(limits.avatar_bytes_max + 1, "x");
-    t.strictSame(outcome(await upload(owner, avatar, over)), tooLarge);
+    await expects(t, upload(owner, avatar, over), tooLarge);
   });
 });
 
@@ -131,7 +126,7 @@ t.test("[S3] other operations keep body_bytes_max, whatever their content type",
 
 t.test("[D2] an unauthenticated body is rejected with 401 once it is too large, and closed", async (t) => {
   await checkNoTrace(t, async () => {
-    t.strictSame(outcome(await upload(owner.anonymous(), avatar, png)), notLoggedIn, "a small one is answered, too");
+    await expects(t, upload(owner.anonymous(), avatar, png), notLoggedIn, "a small one is answered, too");
     const connection = new RawConnection(server.url);
     await connection.write(head(owner.anonymous(), `Content-Length: ${limits.avatar_bytes_max}`));
     for (let sent = 0; sent <= limits.body_bytes_max; sent += 256 * 1024)
@@ -144,13 +139,13 @@ t.test("[D2] an unauthenticated body is rejected with 401 once it is too large, 
 });
 
 t.test("[S3] uploads_per_user_max: one more concurrent upload is 503; other users' continue", async (t) => {
-  const busy = await personOf(server, "busy");
+  const busy = await server.user("busy");
   const announced = `Content-Length: ${limits.avatar_bytes_max}`;
   const slow = Array.from({ length: limits.uploads_per_user_max }, () => new RawConnection(server.url));
   for (const connection of slow) await connection.write(head(busy, announced));
   // An upload has begun once a request on a later connection is answered.
   await exchange(server.url, "GET /api/v1/server_settings HTTP/1.1\r\nHost: x\r\n\r\n");
-  t.strictSame(outcome(await upload(busy, avatar, png)), refusal("The server is overloaded", "OVERLOADED", 503));
+  await expects(t, upload(busy, avatar, png), refusal("The server is overloaded", "OVERLOADED", 503));
   t.equal((await upload(owner, avatar, png)).status, 200);
   t.equal((await busy.get("/users/me")).status, 200, "other requests of the user, too");
   for (const connection of slow) connection.destroy();
@@ -206,27 +201,28 @@ t.test("[D178] an aborted upload leaves nothing, before and after its last byte"
   await gone.closed;
   // It may still be executed, like any request whose client disconnected; files and rows must agree then, too.
   await upload(owner, avatar, png);
-  await realmOf(server).files.idle();
-  const claimed = realmOf(server).view.users.get(owner.userId)?.avatarFile ?? "";
+  await server.realm.files.idle();
+  const claimed = server.realm.view.users.get(owner.userId)?.avatarFile ?? "";
   t.ok(filesOf(server).includes(claimed.replace(/^\d+\//, "")));
 });
 
 t.test("[D25] a repeat with the same key and file gets the same answer and stores no second file", async (t) => {
-  const person = await personOf(server, "repeating");
+  const person = await server.user("repeating");
   const headers = { "Idempotency-Key": "one-upload" };
   const first = await upload(person, avatar, png, { headers });
   t.equal(first.status, 200);
-  await realmOf(server).files.idle();
+  await server.realm.files.idle();
   const before = filesOf(server);
-  t.strictSame(outcome(await upload(person, avatar, png, { headers })), outcome(first));
-  await realmOf(server).files.idle();
+  await expects(t, upload(person, avatar, png, { headers }), outcome(first));
+  await server.realm.files.idle();
   t.strictSame(filesOf(server), before);
   const other = await picture("png", 50, 50);
-  t.strictSame(
-    outcome(await upload(person, avatar, other, { headers })),
-    refusal("This Idempotency-Key was used for a request with other parameters"),
+  await expects(
+    t,
+    upload(person, avatar, other, { headers }),
+    "This Idempotency-Key was used for a request with other parameters",
   );
-  await realmOf(server).files.idle();
+  await server.realm.files.idle();
   t.strictSame(filesOf(server), before);
   t.equal((await person.get("/users/me")).body.avatar_url, first.body.avatar_url);
 });
@@ -235,12 +231,8 @@ t.test("[M5] while the store rejects writes, uploads are rejected and nothing is
   const full = await startTestServer(t, { environment: { STORE_FREE_BYTES_MIN: String(Number.MAX_SAFE_INTEGER) } });
   const noRoom = refusal("The server is out of disk space and does not accept changes", "STORE_REFUSES_WRITES", 503);
   for (const path of [avatar, "/realm/emoji/full"]) {
-    t.strictSame(outcome(await upload(full.owner, path, png)), noRoom);
-    t.strictSame(
-      outcome(await upload(full.owner, path, "no picture")),
-      noRoom,
-      "before anything is decoded or written",
-    );
+    await expects(t, upload(full.owner, path, png), noRoom);
+    await expects(t, upload(full.owner, path, "no picture"), noRoom, "before anything is decoded or written");
   }
   t.strictSame(filesOf(full), []);
 });
@@ -250,7 +242,7 @@ t.test("[M5] files count towards the quota of the store", async (t) => {
   const quota = 16 * 1024 * 1024;
   const small = await startTestServer(t, { environment: { STORE_BYTES_MAX: String(quota) } });
   t.equal((await upload(small.owner, avatar, png)).status, 200);
-  const { files } = realmOf(small);
+  const { files } = small.realm;
   const before = files.bytes;
   t.ok(before > 0, "the pictures are counted");
   t.equal((await small.owner.delete(avatar)).status, 200);
@@ -290,13 +282,13 @@ t.test("[D186] the client's file name is only a label: no folder, no control cha
     t.match(body.avatar_url, /^\/user_avatars\/1\/[0-9a-f]{32}\.png\?version=\d+$/);
     t.equal(headers.get("X-Evil"), null);
   }
-  await realmOf(server).files.idle();
+  await server.realm.files.idle();
   t.notOk(filesOf(server).some((name) => name.includes("evil")));
 });
 
 t.test("users of every role may upload an avatar", async (t) => {
   for (const [name, role] of Object.entries(roles)) {
-    const person = await personOf(server, `a-${name}`, role);
+    const person = await server.user(`a-${name}`, role);
     t.equal((await upload(person, avatar, png)).status, 200, name);
     t.equal((await person.delete(avatar)).status, 200, name);
   }
@@ -307,7 +299,7 @@ t.test("[S3] a client that loses its key and disconnects at the end of an upload
   const own = await startTestServer(t, { log: bugs.log });
   const body = multipart([{ bytes: "x".repeat(5000), filename: '"a.txt"' }]);
   for (let round = 0; round < 8; round++) {
-    const person = await personOf(own, `round ${round}`);
+    const person = await own.user(`round ${round}`);
     const connection = new RawConnection(own.url);
     const request = head(person, `Content-Length: ${body.length}`).replace(avatar, "/user_uploads");
     await connection.write(Buffer.concat([Buffer.from(request), body.subarray(0, 1000)]));
@@ -334,7 +326,7 @@ t.test("[D178] a complete upload is executed, however soon its client disconnect
     await connection.closed;
   }
   t.equal((await upload(own.owner, "/user_uploads", png)).status, 200);
-  const { files } = realmOf(own);
+  const { files } = own.realm;
   await files.idle();
   t.strictSame(bugs.lines, []);
   const { attachments } = (await own.owner.get("/attachments")).body;

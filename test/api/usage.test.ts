@@ -4,8 +4,7 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client, Params } from "../support/client.ts";
-import { outcome, personOf, realmOf, refusal, setUserSettings, success, write } from "../support/conversation.ts";
+import { type Client, expects, type Params, success } from "../support/client.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { startTestServer, type Teardown } from "../support/server.ts";
 
@@ -21,7 +20,7 @@ async function start(t: Teardown) {
     by.post("/users/me/presence", { status: "active", new_user_input: true, ping_only: true, ...params });
   const persisted = async () => {
     clock.advance(persistedMs);
-    await realmOf(server).dispatcher.idle();
+    await server.realm.dispatcher.idle();
   };
   const usage = (params: Params = {}, by = server.owner) => by.get("/realm/usage", params);
   return { clock, server, report, persisted, usage };
@@ -33,38 +32,38 @@ function receivedEvents(date: string, user_input: Params, found_newest = true) {
 
 t.test("[spec 4.7, D32] reports with new_user_input are counted per user and day; others are not", async (t) => {
   const { clock, server, report, persisted, usage } = await start(t);
-  const [anna, bert] = [await personOf(server, "anna"), await personOf(server, "bert")];
-  const hidden = await personOf(server, "hidden");
-  setUserSettings(server, hidden.userId, { presence_enabled: false });
+  const [anna, bert] = [await server.user("anna"), await server.user("bert")];
+  const hidden = await server.user("hidden");
+  server.setUser(hidden.userId, { presence_enabled: false });
   for (const by of [anna, anna, bert, hidden]) await report(by);
   await report(bert, { new_user_input: false });
   await report(bert, { new_user_input: undefined });
   await report(bert, { status: "asleep" });
-  t.strictSame(outcome(await usage()), receivedEvents("2031-05-05", {}), "not written yet");
+  await expects(t, usage(), receivedEvents("2031-05-05", {}), "not written yet");
   await persisted();
   await report(anna, { status: "idle" });
   await persisted();
-  t.strictSame(outcome(await usage()), receivedEvents("2031-05-05", { [anna.userId]: 3, [bert.userId]: 1 }));
+  await expects(t, usage(), receivedEvents("2031-05-05", { [anna.userId]: 3, [bert.userId]: 1 }));
   clock.jump(dayMs);
   await report(bert);
   await persisted();
-  t.strictSame(outcome(await usage()), receivedEvents("2031-05-06", { [bert.userId]: 1 }));
+  await expects(t, usage(), receivedEvents("2031-05-06", { [bert.userId]: 1 }));
   const before = { [anna.userId]: 3, [bert.userId]: 1 };
-  t.strictSame(outcome(await usage({ date: "2031-05-05" })), receivedEvents("2031-05-05", before));
+  await expects(t, usage({ date: "2031-05-05" }), receivedEvents("2031-05-05", before));
 });
 
 t.test("[D32] only administrators read usage, and the date must exist", async (t) => {
   const { server, usage } = await start(t);
   for (const role of [roles.member, roles.guest, roles.moderator]) {
-    const person = await personOf(server, `role${role}x`, role);
+    const person = await server.user(`role${role}x`, role);
     t.match(await usage({}, person), { status: 400, body: { code: "UNAUTHORIZED_PRINCIPAL" } });
   }
-  const administrator = await personOf(server, "admin", roles.administrator);
+  const administrator = await server.user("admin", roles.administrator);
   t.equal((await usage({}, administrator)).status, 200);
   for (const date of ["", "today", "2031-02-30", "2031-5-5", "2031-05-05T"]) {
     t.match(await usage({ date }), { status: 400, body: { code: "BAD_REQUEST" } }, date);
   }
-  t.strictSame(outcome(await usage({ date: "2031-13-01" })), refusal("Invalid date"));
+  await expects(t, usage({ date: "2031-13-01" }), "Invalid date");
 });
 
 t.test("[S3] usage_users_per_answer_max: an answer has at most this many users, the next continues", async (t) => {
@@ -75,9 +74,9 @@ t.test("[S3] usage_users_per_answer_max: an answer has at most this many users, 
     const { body } = await usage(params);
     return [Object.keys(body.user_input).length, body.found_newest];
   };
-  for (let userId = 1; userId <= max; userId++) write(server, "userInputs", [day, userId], { reports: 1 });
+  for (let userId = 1; userId <= max; userId++) server.write("userInputs", [day, userId], { reports: 1 });
   t.strictSame(await count({}), [max, true]);
-  write(server, "userInputs", [day, max + 1], { reports: 1 });
+  server.write("userInputs", [day, max + 1], { reports: 1 });
   t.strictSame(await count({}), [max, false]);
   t.strictSame(await count({ after_user_id: max }), [1, true]);
 });

@@ -3,13 +3,12 @@
  * what prevents a deactivation.
  */
 import t from "tap";
-import type { Params } from "../support/client.ts";
-import { createChannel, outcome, refusal, setRealmSettings, success, systemGroup } from "../support/conversation.ts";
+import { expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { createGroup, groupSeenBy } from "../support/groups.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, member, other } = await startServerWithUsers(t, ["member", "other"]);
-const group = (name: string) => systemGroup(server, `role:${name}`);
+const group = (name: string) => server.group(`role:${name}`);
 const insufficient = refusal("Insufficient permission");
 
 let made = 0;
@@ -19,7 +18,7 @@ t.test("[spec 3] a group is deactivated and reactivated, together with other cha
   const name = freshName();
   const id = await createGroup(member, name, [other]);
   const path = `/user_groups/${id}`;
-  t.strictSame(outcome(await member.post(`${path}/deactivate`)), success());
+  await expects(t, member.post(`${path}/deactivate`), success());
   t.equal((await groupSeenBy(other, id)).deactivated, true);
   t.strictSame((await groupSeenBy(other, id)).members, [other.userId], "members stay");
   const listed = await other.get("/user_groups");
@@ -27,10 +26,11 @@ t.test("[spec 3] a group is deactivated and reactivated, together with other cha
     listed.body.user_groups.some((each: Params) => each["id"] === id),
     "listed on request only",
   );
-  t.strictSame(outcome(await member.post(`${path}/deactivate`)), refusal("User group is deactivated."));
-  t.strictSame(outcome(await member.patch(path, { deactivated: true })), success(), "no effect");
-  t.strictSame(
-    outcome(await member.patch(path, { can_leave_group: { new: group("nobody") }, description: "resting" })),
+  await expects(t, member.post(`${path}/deactivate`), "User group is deactivated.");
+  await expects(t, member.patch(path, { deactivated: true }), success(), "no effect");
+  await expects(
+    t,
+    member.patch(path, { can_leave_group: { new: group("nobody") }, description: "resting" }),
     success(),
     "[spec 2.5] the settings of a deactivated group may be changed",
   );
@@ -39,9 +39,9 @@ t.test("[spec 3] a group is deactivated and reactivated, together with other cha
     description: "resting",
     deactivated: true,
   });
-  t.strictSame(outcome(await other.patch(path, { deactivated: false })), insufficient);
+  await expects(t, other.patch(path, { deactivated: false }), insufficient);
   const woken = { deactivated: false, name: `${name} again`, can_mention_group: { new: id } };
-  t.strictSame(outcome(await member.patch(path, woken)), success(), "it may hold its own permission again");
+  await expects(t, member.patch(path, woken), success(), "it may hold its own permission again");
   t.match(await groupSeenBy(other, id), { deactivated: false, name: `${name} again`, can_mention_group: id });
 });
 
@@ -50,20 +50,16 @@ t.test("[spec 2.5, behaviour 3.5] a deactivated group cannot be used anew and ke
   const manager = await createGroup(owner, freshName(), []);
   await owner.post(`/user_groups/${manager}/deactivate`);
   await owner.patch(`/user_groups/${manager}`, { can_manage_group: { new: id } });
-  t.strictSame(
-    outcome(await owner.post(`/user_groups/${id}/deactivate`)),
-    success(),
-    "used by a deactivated group only",
-  );
-  t.strictSame(outcome(await other.patch(`/user_groups/${manager}`, { description: "x" })), success(), "still holds");
+  await expects(t, owner.post(`/user_groups/${id}/deactivate`), success(), "used by a deactivated group only");
+  await expects(t, other.patch(`/user_groups/${manager}`, { description: "x" }), success(), "still holds");
   const value = { direct_members: [other.userId], direct_subgroups: [id] };
   const refused = refusal("User group is deactivated.");
   for (const wanted of [id, value]) {
     const path = `/user_groups/${await createGroup(owner, freshName())}`;
-    t.strictSame(outcome(await owner.patch(path, { can_join_group: { new: wanted } })), refused);
-    t.strictSame(outcome(await owner.post(`${path}/subgroups`, { add: [id] })), refused);
+    await expects(t, owner.patch(path, { can_join_group: { new: wanted } }), refused);
+    await expects(t, owner.post(`${path}/subgroups`, { add: [id] }), refused);
     const channel = { name: freshName(), subscribers: [], can_send_message_group: wanted };
-    t.strictSame(outcome(await owner.post("/channels/create", channel)), refused);
+    await expects(t, owner.post("/channels/create", channel), refused);
   }
 });
 
@@ -73,13 +69,13 @@ t.test("[behaviour 2.6] a group in use cannot be deactivated, and the error list
     refusal("Cannot deactivate user group in use.", "CANNOT_DEACTIVATE_GROUP_IN_USE", 400, { objections });
   const named = { direct_members: [member.userId], direct_subgroups: [id] };
   const within = await createGroup(owner, freshName(), [], { subgroups: [id] });
-  const channel = await createChannel(owner, freshName(), [], {
+  const channel = await owner.createChannel(freshName(), [], {
     can_send_message_group: id,
     can_subscribe_group: named,
   });
   const managed = await createGroup(owner, freshName(), [], { can_manage_group: named, can_leave_group: id });
   await owner.patch(`/user_groups/${id}`, { can_join_group: { new: id } });
-  setRealmSettings(server, { can_create_bots_group: id });
+  server.setRealm({ can_create_bots_group: id });
   const used = {
     subgroup: { type: "subgroup", supergroup_ids: [within] },
     channel: { type: "channel", channel_id: channel, settings: ["can_send_message_group", "can_subscribe_group"] },
@@ -89,7 +85,7 @@ t.test("[behaviour 2.6] a group in use cannot be deactivated, and the error list
   };
   const deactivate = async () => outcome(await owner.post(`/user_groups/${id}/deactivate`));
   t.strictSame(await deactivate(), inUse([used.subgroup, used.channel, used.own, used.managed, used.realm]));
-  setRealmSettings(server, { can_create_bots_group: group("members") });
+  server.setRealm({ can_create_bots_group: group("members") });
   t.strictSame(await deactivate(), inUse([used.subgroup, used.channel, used.own, used.managed]));
   await owner.patch(`/user_groups/${id}`, { can_join_group: { new: group("nobody") } });
   await owner.post(`/user_groups/${managed}/deactivate`);
@@ -101,7 +97,7 @@ t.test("[behaviour 2.6] a group in use cannot be deactivated, and the error list
 
 t.test("[S1] the error does not name a private channel that the caller may not see", async (t) => {
   const id = await createGroup(member, freshName());
-  await createChannel(owner, freshName(), [owner], { invite_only: true, can_send_message_group: id });
+  await owner.createChannel(freshName(), [owner], { invite_only: true, can_send_message_group: id });
   const answer = await member.post(`/user_groups/${id}/deactivate`);
   t.equal(answer.body.code, "CANNOT_DEACTIVATE_GROUP_IN_USE");
   t.strictSame(answer.body.objections, []);

@@ -5,18 +5,7 @@
 import t from "tap";
 import { hasGroupPermission } from "../../domain/group-permissions.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { Client, Params } from "../support/client.ts";
-import {
-  addUsers,
-  botOf,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  success,
-  systemGroup,
-} from "../support/conversation.ts";
+import { type Client, outcome, type Params, refusal, success } from "../support/client.ts";
 import { createGroup, groupSeenBy, membersOf, people } from "../support/groups.ts";
 import { startTestServer } from "../support/server.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
@@ -28,8 +17,8 @@ const { server, owner, member, other, third, moderator, guest } = await startSer
   "moderator",
   "guest",
 ]);
-const bot = await botOf(server, "bot", owner);
-const group = (name: string) => systemGroup(server, `role:${name}`);
+const bot = await server.bot("bot", owner);
+const group = (name: string) => server.group(`role:${name}`);
 const insufficient = refusal("Insufficient permission");
 const ids = (...clients: readonly Client[]) => clients.map(({ userId }) => userId).sort((a, b) => a - b);
 
@@ -54,7 +43,7 @@ t.test("members are added and removed, and listed by id", async (t) => {
 });
 
 t.test("[behaviour 2.6] an invalid change is rejected with its message and whole request", async (t) => {
-  const gone = await personOf(server, "gone");
+  const gone = await server.user("gone");
   await owner.delete(`/users/${gone.userId}`);
   const inner = await createGroup(owner, freshName());
   const asleep = await createGroup(owner, freshName());
@@ -121,7 +110,7 @@ t.test("[behaviour 3.6] each setting permits its own change, and can_manage_grou
   for (const [setting, allowed] of Object.entries(table)) {
     const isOwn = setting.endsWith("_group");
     const holder = await createGroup(owner, freshName(), [third]);
-    if (setting === "can_manage_all_groups") setRealmSettings(server, { can_manage_all_groups: holder });
+    if (setting === "can_manage_all_groups") server.setRealm({ can_manage_all_groups: holder });
     for (const [action, act] of Object.entries(may)) {
       const isInside = action === "leave";
       const id = await createGroup(owner, freshName(), isInside ? [third, other] : [other], {
@@ -132,7 +121,7 @@ t.test("[behaviour 3.6] each setting permits its own change, and can_manage_grou
       const expected = allowed.some((each) => each === action) ? success() : insufficient;
       t.strictSame(await act(id), expected, `${setting}: ${action}`);
     }
-    setRealmSettings(server, { can_manage_all_groups: group("owners") });
+    server.setRealm({ can_manage_all_groups: group("owners") });
   }
 });
 
@@ -155,7 +144,7 @@ t.test("[behaviour 3.5] permissions apply through nested groups, also on a deact
 t.test("users are members directly, through subgroups or by role, unless deactivated", async (t) => {
   const inner = await createGroup(owner, freshName(), [member]);
   const id = await createGroup(owner, freshName(), [other], { subgroups: [inner, group("moderators")] });
-  const leaver = await personOf(server, "leaver");
+  const leaver = await server.user("leaver");
   await change(owner, id, { add: [leaver.userId] });
   for (const [who, direct, within] of [
     [other, true, true],
@@ -236,7 +225,7 @@ t.test("[S3] the number of users and groups in a request is limited", async (t) 
 t.test("a large change is split, and answered when all of it is done", async (t) => {
   const big = await startTestServer(t);
   const count = 2 * limits.group_members_per_command_max + 1;
-  const all = await addUsers(big, "hall", count);
+  const all = await big.users("hall", count);
   const id = await createGroup(big.owner, "big");
   t.equal((await big.owner.post(`/user_groups/${id}/members`, { add: all })).status, 200);
   t.strictSame(await membersOf(big.owner, id), all);
@@ -261,10 +250,10 @@ async function notices(client: Client): Promise<string[]> {
 
 t.test("[behaviour 2.6] the notification bot writes to users whom somebody else added or removed", async (t) => {
   const received = await startTestServer(t);
-  const [anna, bert, carla] = await Promise.all(["anna", "bert", "carla"].map((name) => personOf(received, name)));
+  const [anna, bert, carla] = await Promise.all(["anna", "bert", "carla"].map((name) => received.user(name)));
   if (anna === undefined || bert === undefined || carla === undefined) throw new Error("nobody there");
-  const helper = await botOf(received, "helper", anna);
-  const id = await createGroup(anna, "makers", [bert], { can_join_group: systemGroup(received, "role:members") });
+  const helper = await received.bot("helper", anna);
+  const id = await createGroup(anna, "makers", [bert], { can_join_group: received.group("role:members") });
   t.strictSame(await notices(bert), [], "not on creation");
   await anna.post(`/user_groups/${id}/members`, { add: [anna.userId, carla.userId, helper.userId] });
   await anna.post(`/user_groups/${id}/members`, { delete: [bert.userId] });
@@ -288,8 +277,8 @@ t.test("[behaviour 2.6] the notification bot writes to users whom somebody else 
 
 t.test("[S3] group_notices_max: beyond it nobody gets a message", async (t) => {
   const quiet = await startTestServer(t);
-  const anna = await personOf(quiet, "anna");
-  const rest = await addUsers(quiet, "hall", limits.group_notices_max);
+  const anna = await quiet.user("anna");
+  const rest = await quiet.users("hall", limits.group_notices_max);
   const id = await createGroup(quiet.owner, "loud");
   await quiet.owner.post(`/user_groups/${id}/members`, { add: [anna.userId, ...rest] });
   t.strictSame(await notices(anna), []);
@@ -300,7 +289,7 @@ t.test("[S3] group_notices_max: beyond it nobody gets a message", async (t) => {
 t.test("[behaviour 3.5] a named guest holds permissions for guests; operations on groups reject guests", async (t) => {
   const id = await createGroup(owner, freshName(), [guest], { can_leave_group: people(guest) });
   t.strictSame(await change(guest, id, { delete: [guest.userId] }), refusal("Not allowed for guest users"));
-  const { view } = realmOf(server);
+  const { view } = server.realm;
   const [row, person] = [view.groups.get(id), view.users.get(guest.userId)];
   if (row === undefined || person === undefined) throw new Error("not there");
   const named = { ...row, settings: { ...row.settings, can_manage_group: row.settings.can_leave_group ?? 0 } };

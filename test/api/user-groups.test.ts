@@ -7,19 +7,8 @@ import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
-import type { Params } from "../support/client.ts";
-import {
-  botOf,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  success,
-  systemGroup,
-} from "../support/conversation.ts";
+import { expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { createGroup, expectedSettings, groupSeenBy, people } from "../support/groups.ts";
-import { writeMany } from "../support/rows.ts";
 import { startTestServer } from "../support/server.ts";
 import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
 
@@ -27,8 +16,8 @@ const { server, owner, member, other, moderator, administrator, guest } = await 
   ...everyRole,
   "other",
 ]);
-const bot = await botOf(server, "bot", owner);
-const group = (name: string) => systemGroup(server, `role:${name}`);
+const bot = await server.bot("bot", owner);
+const group = (name: string) => server.group(`role:${name}`);
 const insufficient = refusal("Insufficient permission");
 
 let made = 0;
@@ -92,7 +81,7 @@ t.test("[behaviour 3.6] the rules for names apply to creation and renaming, in t
   const id = await createGroup(owner, "to be renamed");
   await createGroup(owner, "Taken");
   const asleep = await createGroup(owner, "asleep");
-  t.strictSame(outcome(await owner.post(`/user_groups/${asleep}/deactivate`)), success());
+  await expects(t, owner.post(`/user_groups/${asleep}/deactivate`), success());
   const long = limits.group_name_code_points_max;
   const refused: [string, string][] = [
     ["", "User group name can't be empty!"],
@@ -110,11 +99,11 @@ t.test("[behaviour 3.6] the rules for names apply to creation and renaming, in t
   for (const [name, msg] of refused) {
     const created = await owner.post("/user_groups/create", { name, description: "", members: [] });
     t.strictSame(outcome(created), refusal(msg), `create ${name}`);
-    t.strictSame(outcome(await owner.patch(`/user_groups/${id}`, { name })), refusal(msg), `rename to ${name}`);
+    await expects(t, owner.patch(`/user_groups/${id}`, { name }), msg, `rename to ${name}`);
   }
   // Case matters, spaces are kept, and length counts code points.
   for (const name of ["taken", " blanks ", "Role:x", "🍎".repeat(long)]) {
-    t.strictSame(outcome(await owner.patch(`/user_groups/${id}`, { name })), success(), name);
+    await expects(t, owner.patch(`/user_groups/${id}`, { name }), success(), name);
     t.equal((await groupSeenBy(owner, id)).name, name);
   }
 });
@@ -125,13 +114,13 @@ t.test("[S3] group_description_code_points_max limits a description", async (t) 
   t.equal((await groupSeenBy(owner, id)).description.length, 2 * bound);
   const long = { description: "x".repeat(bound + 1) };
   const msg = `description is too long (limit: ${bound} characters)`;
-  t.strictSame(outcome(await owner.patch(`/user_groups/${id}`, long)), refusal(msg));
+  await expects(t, owner.patch(`/user_groups/${id}`, long), msg);
   const created = await owner.post("/user_groups/create", { name: freshName(), members: [], ...long });
   t.strictSame(outcome(created), refusal(msg));
 });
 
 t.test("creation needs a name, a description and members that exist", async (t) => {
-  const gone = await personOf(server, "gone");
+  const gone = await server.user("gone");
   await owner.delete(`/users/${gone.userId}`);
   const asleep = await createGroup(owner, freshName());
   await owner.post(`/user_groups/${asleep}/deactivate`);
@@ -175,10 +164,10 @@ t.test("if a request breaks several rules, the first in order is reported", asyn
 
 t.test("[behaviour 2.6] a request must contain a change, for a group that exists", async (t) => {
   const id = await createGroup(owner, freshName());
-  t.strictSame(outcome(await owner.patch(`/user_groups/${id}`)), refusal("No new data supplied"));
-  t.strictSame(outcome(await owner.patch("/user_groups/9999")), refusal("No new data supplied"));
-  t.strictSame(outcome(await owner.patch("/user_groups/9999", { name: "x" })), refusal("Invalid user group"));
-  t.strictSame(outcome(await owner.patch(`/user_groups/${id}`, { deactivated: true })), success());
+  await expects(t, owner.patch(`/user_groups/${id}`), "No new data supplied");
+  await expects(t, owner.patch("/user_groups/9999"), "No new data supplied");
+  await expects(t, owner.patch("/user_groups/9999", { name: "x" }), "Invalid user group");
+  await expects(t, owner.patch(`/user_groups/${id}`, { deactivated: true }), success());
   t.equal((await groupSeenBy(owner, id)).deactivated, false, "true does nothing");
   const unknown = await owner.patch(`/user_groups/${id}`, { name: "known", colour: "red" });
   t.strictSame(outcome(unknown), success({ ignored_parameters_unsupported: ["colour"] }));
@@ -199,8 +188,8 @@ t.test("[behaviour 2.6, S1] guests and bots are rejected, and nobody may change 
     (by) => by.post(`/user_groups/${id}/subgroups`, { add: [group("members")] }),
   ];
   for (const call of calls) {
-    t.strictSame(outcome(await call(guest)), refusal("Not allowed for guest users"));
-    t.strictSame(outcome(await call(bot)), refusal("This endpoint does not accept bot requests."));
+    await expects(t, call(guest), "Not allowed for guest users");
+    await expects(t, call(bot), "This endpoint does not accept bot requests.");
     t.equal((await call(owner.anonymous())).status, 401);
   }
   for (const name of ["nobody", "owners", "members", "everyone", "internet"]) {
@@ -224,7 +213,7 @@ t.test("a user who became a guest after sending the request is rejected in the t
   const change = { groupId: id, addIds: [member.userId], removeIds: [], addSubgroupIds: [], removeSubgroupIds: [] };
   const update = { groupId: id, name: "x", description: null, isDeactivated: null, settings: {} };
   const creation = { name: "x", description: "", memberIds: [], subgroupIds: [], settings: {} };
-  const { dispatcher } = realmOf(server);
+  const { dispatcher } = server.realm;
   const to = { actor: "realm" } as const;
   for (const asked of [
     command(to, "group.create", creation, guest.userId),
@@ -239,9 +228,9 @@ t.test("a user who became a guest after sending the request is rejected in the t
 t.test("[behaviour 1.9] can_create_groups decides who creates groups", async (t) => {
   const strict = await startTestServer(t);
   const callers = {
-    member: await personOf(strict, "m"),
-    moderator: await personOf(strict, "mod", roles.moderator),
-    administrator: await personOf(strict, "adm", roles.administrator),
+    member: await strict.user("m"),
+    moderator: await strict.user("mod", roles.moderator),
+    administrator: await strict.user("adm", roles.administrator),
     owner: strict.owner,
   };
   const make = (by: typeof owner) =>
@@ -252,7 +241,7 @@ t.test("[behaviour 1.9] can_create_groups decides who creates groups", async (t)
     ["owners", ["owner"]],
     ["nobody", []],
   ] as const) {
-    setRealmSettings(strict, { can_create_groups: systemGroup(strict, `role:${holder}`) });
+    strict.setRealm({ can_create_groups: strict.group(`role:${holder}`) });
     for (const [role, by] of Object.entries(callers)) {
       const answer = await make(by);
       if (mayDo.some((name) => name === role)) t.equal(answer.status, 200, `${role} as one of ${holder}`);
@@ -272,7 +261,7 @@ t.test("[behaviour 2.6] managing needs the group's setting or can_manage_all_gro
   for (const by of [member, owner]) for (const answer of await tries(by)) t.strictSame(answer, success());
   for (const by of [other, moderator, administrator]) {
     for (const answer of await tries(by)) t.strictSame(answer, insufficient);
-    t.strictSame(outcome(await by.post(`${path}/deactivate`)), insufficient);
+    await expects(t, by.post(`${path}/deactivate`), insufficient);
   }
   await owner.patch(path, {
     can_manage_group: { new: { direct_members: [], direct_subgroups: [group("moderators"), id] } },
@@ -297,22 +286,21 @@ t.test("[S3] the number of groups in an organization is limited", async (t) => {
     subgroupIds: [],
     settings: {},
   });
-  const missing = limits.user_groups_per_realm_max - realmOf(full).view.groups.size - 1;
-  writeMany(
-    full,
+  const missing = limits.user_groups_per_realm_max - full.realm.view.groups.size - 1;
+  full.writeMany(
     "groups",
     Array.from({ length: missing }, (_, index) => [100_000 + index, row(100_000 + index)]),
   );
   const create = (name: string) => full.owner.post("/user_groups/create", { name, description: "", members: [] });
   t.equal((await create("last")).status, 200);
-  t.strictSame(outcome(await create("one more")), refusal("Too many user groups"));
+  await expects(t, create("one more"), "Too many user groups");
 });
 
 t.test("[M1] groups and their settings survive a restart", async (t) => {
   const first = await startTestServer(t);
-  const somebody = await personOf(first, "somebody");
+  const somebody = await first.user("somebody");
   const id = await createGroup(first.owner, "kept", [somebody], {
-    subgroups: [systemGroup(first, "role:moderators")],
+    subgroups: [first.group("role:moderators")],
     can_join_group: people(somebody),
   });
   const idle = await createGroup(first.owner, "idle");

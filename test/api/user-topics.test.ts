@@ -5,33 +5,19 @@
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client, Params } from "../support/client.ts";
-import {
-  botOf,
-  createChannel,
-  Follower,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  success,
-  write,
-} from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
+import { type Client, expects, type Follower, type Params, refusal, success } from "../support/client.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
-import { writeMany } from "../support/rows.ts";
 import { startTestServer, type TestServer, temporaryFolder } from "../support/server.ts";
 import { newUsers, startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, member, guest } = await startServerWithUsers(t, ["member", "guest"]);
-const bot = await botOf(server, "helper", member);
-const former = await personOf(server, "former");
+const bot = await server.bot("helper", member);
+const former = await server.user("former");
 await owner.delete(`/users/${former.userId}`);
-const open = await createChannel(owner, "open", [guest]);
-const sealed = await createChannel(owner, "sealed", [owner], { invite_only: true });
-const gone = await createChannel(owner, "gone", [owner, member]);
+const open = await owner.createChannel("open", [guest]);
+const sealed = await owner.createChannel("sealed", [owner], { invite_only: true });
+const gone = await owner.createChannel("gone", [owner, member]);
 await archive(server, gone);
 
 const [none, muted, unmuted, followed] = [0, 1, 2, 3];
@@ -39,9 +25,9 @@ const capable = { client_capabilities: { notification_settings_null: true, empty
 const unknown = refusal("Invalid channel ID");
 
 async function archive(where: TestServer, id: number): Promise<void> {
-  const channel = realmOf(where).view.channels.get(id);
+  const channel = where.realm.view.channels.get(id);
   if (channel === undefined) throw new Error(`there is no channel ${id}`);
-  write(where, "channels", id, { ...channel, isArchived: true });
+  where.write("channels", id, { ...channel, isArchived: true });
 }
 
 const newUser = newUsers(server);
@@ -63,13 +49,13 @@ async function mutedOf(client: Client): Promise<[string, string][]> {
 
 t.test("each policy is sent to its user alone, and 0 removes it", async (t) => {
   const { server: clocked, clock } = await startClockedServer(t);
-  const [person, other] = [await personOf(clocked, "person"), await personOf(clocked, "other")];
+  const [person, other] = [await clocked.user("person"), await clocked.user("other")];
   const wanted = { event_types: ["user_topic", "message"] };
-  const [own, others] = [await Follower.of(person, wanted), await Follower.of(other, wanted)];
+  const [own, others] = [await person.follow(wanted), await other.follow(wanted)];
   const received: unknown[] = [];
   for (const policy of [muted, unmuted, followed, none]) {
     clock.advance(3000);
-    t.strictSame(outcome(await set(person, 1, "Lunch", policy)), success());
+    await expects(t, set(person, 1, "Lunch", policy), success());
     const at = Math.floor(clock.now() / 1000);
     const entry = { stream_id: 1, topic_name: "Lunch", last_updated: at, visibility_policy: policy };
     const state = await person.register({ fetch_event_types: ["user_topic"] });
@@ -86,16 +72,16 @@ t.test("each policy is sent to its user alone, and 0 removes it", async (t) => {
 t.test("setting an existing policy or removing a missing one changes nothing", async (t) => {
   const person = await newUser();
   await set(person, open, "Lunch", followed);
-  const changes = await watchChanges(person);
-  t.strictSame(outcome(await set(person, open, " lunch ", followed)), success());
-  t.strictSame(outcome(await set(person, open, "dinner", none)), success());
+  const changes = await person.watchChanges();
+  await expects(t, set(person, open, " lunch ", followed), success());
+  await expects(t, set(person, open, "dinner", none), success());
   t.strictSame(await changes(), []);
   t.strictSame(await topicsOf(person), [[open, "Lunch", followed]]);
 });
 
 t.test("topics ignore case, and the first spelling is kept", async (t) => {
   const person = await newUser();
-  const follower = await Follower.of(person, { event_types: ["user_topic", "message"] });
+  const follower = await person.follow({ event_types: ["user_topic", "message"] });
   await set(person, open, "Straße", muted);
   await set(person, open, "STRASSE", muted);
   await set(person, open, "sTRAßE", followed);
@@ -113,11 +99,11 @@ t.test("topics ignore case, and the first spelling is kept", async (t) => {
 t.test("[spec 2.4] the empty topic has several names; clients without the capability get one", async (t) => {
   const person = await newUser();
   const [old, modern] = [
-    await Follower.of(person, { event_types: ["user_topic", "message"] }),
-    await Follower.of(person, { event_types: ["user_topic", "message"], ...capable }),
+    await person.follow({ event_types: ["user_topic", "message"] }),
+    await person.follow({ event_types: ["user_topic", "message"], ...capable }),
   ];
   for (const [index, name] of ["general chat", "", "(no topic)", "  "].entries()) {
-    t.strictSame(outcome(await set(person, open, name, 1 + (index % 3))), success(), name);
+    await expects(t, set(person, open, name, 1 + (index % 3)), success(), name);
   }
   t.strictSame(await topicsOf(person), [[open, "", muted]]);
   t.strictSame(await topicsOf(person, {}), [[open, "general chat", muted]]);
@@ -130,7 +116,7 @@ t.test("[spec 2.4] the empty topic has several names; clients without the capabi
 t.test("[behaviour 4.3] clients that do not ask for user_topic receive muted_topics", async (t) => {
   const person = await newUser();
   const follow = (types: string[] | null) =>
-    Follower.of(person, types === null ? capable : { event_types: [...types, "message"], ...capable });
+    person.follow(types === null ? capable : { event_types: [...types, "message"], ...capable });
   const [older, both, newer, all] = await Promise.all([
     follow(["muted_topics"]),
     follow(["muted_topics", "user_topic"]),
@@ -162,16 +148,16 @@ t.test("the older operation mutes and unmutes, by the channel's id or name", asy
   const person = await newUser();
   const path = "/users/me/subscriptions/muted_topics";
   const mute = (params: Params) => person.patch(path, { topic: "noise", ...params });
-  t.strictSame(outcome(await mute({ stream_id: open, op: "add" })), success());
-  t.strictSame(outcome(await mute({ stream: " OPEN ", op: "add", topic: "more" })), success());
+  await expects(t, mute({ stream_id: open, op: "add" }), success());
+  await expects(t, mute({ stream: " OPEN ", op: "add", topic: "more" }), success());
   t.strictSame(await mutedOf(person), [
     ["open", "more"],
     ["open", "noise"],
   ]);
-  const follower = await Follower.of(person, { event_types: ["muted_topics", "user_topic", "message"] });
-  t.strictSame(outcome(await mute({ stream_id: open, op: "add" })), success(), "already");
-  t.strictSame(outcome(await mute({ stream: "open", op: "remove", topic: "MORE" })), success());
-  t.strictSame(outcome(await mute({ stream_id: open, op: "remove", topic: "never" })), success());
+  const follower = await person.follow({ event_types: ["muted_topics", "user_topic", "message"] });
+  await expects(t, mute({ stream_id: open, op: "add" }), success(), "already");
+  await expects(t, mute({ stream: "open", op: "remove", topic: "MORE" }), success());
+  await expects(t, mute({ stream_id: open, op: "remove", topic: "never" }), success());
   await follower.settled();
   t.equal(follower.ofType("user_topic").length, 1);
   t.strictSame(await mutedOf(person), [["open", "noise"]]);
@@ -194,13 +180,13 @@ t.test("the older operation mutes and unmutes, by the channel's id or name", asy
     [{ op: "remove", stream: "sealed" }, notMuted],
     [{ op: "remove", stream: "no such" }, notMuted],
   ] as const) {
-    t.strictSame(outcome(await mute(params)), refused, JSON.stringify(params));
+    await expects(t, mute(params), refused, JSON.stringify(params));
   }
 });
 
 t.test("each invalid request is rejected with its error message", async (t) => {
   const person = await newUser();
-  const changes = await watchChanges(person);
+  const changes = await person.watchChanges();
   const long = "x".repeat(limits.topic_code_points_max);
   for (const [params, msg] of [
     [{ visibility_policy: 4 }, "Invalid visibility_policy"],
@@ -219,20 +205,20 @@ t.test("each invalid request is rejected with its error message", async (t) => {
   for (const name of ["stream_id", "topic", "visibility_policy"]) {
     const { [name]: _left, ...sent } = { stream_id: open, topic: "t", visibility_policy: 1 } as Params;
     const missing = refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
-    t.strictSame(outcome(await person.post("/user_topics", sent)), missing);
+    await expects(t, person.post("/user_topics", sent), missing);
   }
   t.strictSame(await changes(), []);
-  t.strictSame(outcome(await set(person, open, "𝒳".repeat(limits.topic_code_points_max), muted)), success());
+  await expects(t, set(person, open, "𝒳".repeat(limits.topic_code_points_max), muted), success());
 });
 
 t.test("[S1] a user can set a policy only in channels that they may read", async (t) => {
-  const administrator = await personOf(server, "administrator", roles.administrator);
-  const moderator = await personOf(server, "moderator", roles.moderator);
+  const administrator = await server.user("administrator", roles.administrator);
+  const moderator = await server.user("moderator", roles.moderator);
   const web = await (async () => {
-    setRealmSettings(server, { enable_spectator_access: true });
-    return await createChannel(owner, "web", [], { is_web_public: true });
+    server.setRealm({ enable_spectator_access: true });
+    return await owner.createChannel("web", [], { is_web_public: true });
   })();
-  const rest = await createChannel(owner, "members alone", []);
+  const rest = await owner.createChannel("members alone", []);
   const rows: [string, Client, readonly boolean[]][] = [
     ["owner", owner, [true, true, true, true]],
     ["administrator", administrator, [true, true, true, false]],
@@ -244,8 +230,8 @@ t.test("[S1] a user can set a policy only in channels that they may read", async
   for (const [name, client, allowed] of rows) {
     for (const [index, id] of [web, open, rest, sealed].entries()) {
       const expected = allowed[index] === true ? success() : unknown;
-      t.strictSame(outcome(await set(client, id, "matrix", followed)), expected, `${name}: ${index}`);
-      t.strictSame(outcome(await set(client, id, "matrix", none)), expected, `${name}: ${index}, none`);
+      await expects(t, set(client, id, "matrix", followed), expected, `${name}: ${index}`);
+      await expects(t, set(client, id, "matrix", none), expected, `${name}: ${index}, none`);
     }
   }
   t.equal((await set(former, open, "t", muted)).status, 401);
@@ -253,44 +239,43 @@ t.test("[S1] a user can set a policy only in channels that they may read", async
 
 t.test("[behaviour 2.20] a policy is kept when a channel is left or archived, and can be removed there", async (t) => {
   const person = await newUser();
-  const id = await createChannel(owner, "fleeting", [owner, person], { invite_only: true });
+  const id = await owner.createChannel("fleeting", [owner, person], { invite_only: true });
   await set(person, id, "secret", muted);
   t.strictSame(await mutedOf(person), [["fleeting", "secret"]]);
   await person.delete("/users/me/subscriptions", { subscriptions: ["fleeting"] });
   t.strictSame(await topicsOf(person), [[id, "secret", muted]]);
   t.strictSame(await mutedOf(person), [], "[S1] a name that the user may no longer see is not revealed");
-  t.strictSame(outcome(await set(person, id, "other", muted)), unknown);
-  t.strictSame(outcome(await set(person, id, "secret", followed)), unknown);
-  t.strictSame(outcome(await set(person, id, "secret", none)), success());
-  t.strictSame(outcome(await set(person, id, "secret", none)), unknown);
-  const public2 = await createChannel(owner, "fading", [person]);
+  await expects(t, set(person, id, "other", muted), unknown);
+  await expects(t, set(person, id, "secret", followed), unknown);
+  await expects(t, set(person, id, "secret", none), success());
+  await expects(t, set(person, id, "secret", none), unknown);
+  const public2 = await owner.createChannel("fading", [person]);
   await set(person, public2, "old", followed);
   await archive(server, public2);
   t.strictSame(await topicsOf(person), [[public2, "old", followed]]);
-  t.strictSame(outcome(await set(person, public2, "new", followed)), unknown);
-  t.strictSame(outcome(await set(person, public2, "old", none)), success());
+  await expects(t, set(person, public2, "new", followed), unknown);
+  await expects(t, set(person, public2, "old", none), success());
 });
 
 t.test("[S3] user_topics_per_user_max: one more is rejected until one goes; a change does not count", async (t) => {
   const person = await newUser();
   const countMax = limits.user_topics_per_user_max;
   const names = Array.from({ length: countMax - 1 }, (_, index) => `t${index}`);
-  writeMany(
-    server,
+  server.writeMany(
     "userTopics",
     names.map((topic) => [[person.userId, open, topic], { topic, visibilityPolicy: 3, changedAt: 0 }] as const),
   );
-  t.strictSame(outcome(await set(person, open, "last", muted)), success());
-  t.strictSame(outcome(await set(person, open, "beyond", muted)), refusal("Too many topics"));
-  t.strictSame(outcome(await set(person, open, "last", followed)), success());
+  await expects(t, set(person, open, "last", muted), success());
+  await expects(t, set(person, open, "beyond", muted), "Too many topics");
+  await expects(t, set(person, open, "last", followed), success());
   t.equal((await topicsOf(person)).length, countMax);
-  t.strictSame(outcome(await set(person, open, "t0", none)), success());
-  t.strictSame(outcome(await set(person, open, "beyond", muted)), success());
+  await expects(t, set(person, open, "t0", none), success());
+  await expects(t, set(person, open, "beyond", muted), success());
 });
 
 t.test("[M1] policies survive a restart", async (t: Test) => {
   const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
-  const person = await personOf(before, "person");
+  const person = await before.user("person");
   await set(person, 1, "kept", followed);
   await set(person, 1, "dropped", muted);
   await set(person, 1, "dropped", none);

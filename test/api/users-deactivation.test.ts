@@ -7,20 +7,7 @@ import { command } from "../../actors/protocol/commands.ts";
 import { deactivateUser } from "../../actors/realm/user-deactivation.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import { Client } from "../support/client.ts";
-import {
-  addUsers,
-  botOf,
-  type Event,
-  Follower,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  success,
-  write,
-} from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
+import { Client, type Event, expects, outcome, refusal, success } from "../support/client.ts";
 import { outboxMails } from "../support/mail.ts";
 import { startTestServer } from "../support/server.ts";
 import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
@@ -52,16 +39,13 @@ t.test("[D279] a deactivated user is mentioned silently, by id and by name", asy
 });
 
 t.test("[spec 4.20] a deactivated account stays listed, its keys end at once, others get an event", async (t) => {
-  const leaver = await personOf(server, "leaver");
+  const leaver = await server.user("leaver");
   const queue = await leaver.register({ fetch_event_types: [] });
-  const follower = await Follower.of(member, { event_types: ["realm_user", "subscription", "message"] });
-  t.strictSame(outcome(await administrator.delete(`/users/${leaver.userId}`)), success());
+  const follower = await member.follow({ event_types: ["realm_user", "subscription", "message"] });
+  await expects(t, administrator.delete(`/users/${leaver.userId}`), success());
   const over = refusal("Account is deactivated", "USER_DEACTIVATED", 401);
-  t.strictSame(outcome(await leaver.get("/users/me")), over);
-  t.strictSame(
-    outcome(await leaver.get("/events", { queue_id: queue.queue_id, last_event_id: -1, dont_block: true })),
-    over,
-  );
+  await expects(t, leaver.get("/users/me"), over);
+  await expects(t, leaver.get("/events", { queue_id: queue.queue_id, last_event_id: -1, dont_block: true }), over);
   await follower.settled();
   t.strictSame(follower.ofType("realm_user"), [
     { type: "realm_user", op: "update", person: { user_id: leaver.userId, is_active: false } },
@@ -79,11 +63,11 @@ t.test("[spec 4.20] a deactivated account stays listed, its keys end at once, ot
 });
 
 t.test("[spec 4.20, 7] each invalid deactivation is rejected with its message and changes nothing", async (t) => {
-  const [gone = 0] = await addUsers(server, "gone", 1);
+  const [gone = 0] = await server.users("gone", 1);
   await owner.delete(`/users/${gone}`);
-  const bot = await botOf(server, "machine", member);
+  const bot = await server.bot("machine", member);
   const noSuchUser = refusal("No such user");
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   const remove = async (by: Client, id: number) => outcome(await by.delete(`/users/${id}`));
   t.strictSame(await remove(owner, 999_999), noSuchUser);
   t.strictSame(await remove(owner, 0), noSuchUser);
@@ -104,19 +88,15 @@ t.test("[spec 4.20, 7] each invalid deactivation is rejected with its message an
 });
 
 t.test("[spec 4.20] an owner can be deactivated while another one remains; the last one cannot", async (t) => {
-  const second = await personOf(server, "second", roles.owner);
-  t.strictSame(
-    outcome(await second.delete(`/users/${second.userId}`)),
-    success(),
-    "an owner may deactivate their own account",
-  );
+  const second = await server.user("second", roles.owner);
+  await expects(t, second.delete(`/users/${second.userId}`), success(), "an owner may deactivate their own account");
   const last = await owner.delete(`/users/${owner.userId}`);
   t.strictSame(outcome(last), refusal("Cannot deactivate the only organization owner"));
 });
 
 t.test("[M7] the accepted request of a user who is deactivated before its decision is rejected", async (t) => {
-  const [third, fourth] = [await personOf(server, "third", roles.owner), await personOf(server, "fourth", roles.owner)];
-  const { dispatcher } = realmOf(server);
+  const [third, fourth] = [await server.user("third", roles.owner), await server.user("fourth", roles.owner)];
+  const { dispatcher } = server.realm;
   const remove = (by: Client, whom: Client) =>
     dispatcher.ask(command({ actor: "realm" }, "user.deactivate", { userId: whom.userId, comment: null }, by.userId));
   const account = { email: "ghost@example.com", fullName: "Ghost", passwordHash: "", role: roles.member };
@@ -135,13 +115,13 @@ t.test("[M7] the accepted request of a user who is deactivated before its decisi
   await owner.delete(`/users/${third.userId}`);
 });
 
-const { view } = realmOf(server);
+const { view } = server.realm;
 
 t.test("[spec 4.20] with a comment, even an empty one, the user gets an email; without one they do not", async (t) => {
   const comments = [undefined, "", " \n ", "Farewell!\n🙂", "🙂".repeat(limits.deactivation_comment_code_points_max)];
   const leavers: Client[] = [];
   for (const [index, comment] of comments.entries()) {
-    const leaver = await personOf(server, `mailed${index}`);
+    const leaver = await server.user(`mailed${index}`);
     leavers.push(leaver);
     const gone = await administrator.delete(`/users/${leaver.userId}`, { deactivation_notification_comment: comment });
     t.strictSame(outcome(gone), success());
@@ -166,24 +146,24 @@ t.test("[spec 4.20] a comment has at most 2000 characters, which is checked firs
   const params = { deactivation_notification_comment: tooLong };
   const refused = refusal("deactivation_notification_comment is too long (limit: 2000 characters)");
   for (const id of [member.userId, 999_999]) {
-    t.strictSame(outcome(await owner.delete(`/users/${id}`, params)), refused);
-    t.strictSame(outcome(await guest.delete(`/users/${id}`, params)), refused);
+    await expects(t, owner.delete(`/users/${id}`, params), refused);
+    await expects(t, guest.delete(`/users/${id}`, params), refused);
   }
   t.equal((await member.get("/users/me")).status, 200);
 });
 
 t.test("[behaviour 2.20] pending emails to the user and a pending email change are deleted", async (t) => {
-  const leaver = await personOf(server, "awaiting");
+  const leaver = await server.user("awaiting");
   const to = leaver.account?.email ?? "";
   const mail = { id: 901, template: "login", to, data: {}, createdAt: 0, attempts: 0, dueAt: Number.MAX_SAFE_INTEGER };
-  write(server, "mails", 901, mail);
-  write(server, "mails", 902, { ...mail, id: 902, to: member.account?.email ?? "" });
+  server.write("mails", 901, mail);
+  server.write("mails", 902, { ...mail, id: 902, to: member.account?.email ?? "" });
   const confirmation = { ...mail, template: "confirm-new-address", to: "a@example.com" };
-  write(server, "mails", 903, { ...confirmation, id: 903, data: { email: to } });
-  write(server, "mails", 904, { ...confirmation, id: 904, data: { email: member.account?.email } });
-  write(server, "emailChanges", "h1", { userId: leaver.userId, newEmail: "a@example.com", createdAt: 0 });
-  write(server, "emailChangeRequests", [leaver.userId, 0, "h1"], {});
-  write(server, "emailChanges", "h2", { userId: member.userId, newEmail: "b@example.com", createdAt: 0 });
+  server.write("mails", 903, { ...confirmation, id: 903, data: { email: to } });
+  server.write("mails", 904, { ...confirmation, id: 904, data: { email: member.account?.email } });
+  server.write("emailChanges", "h1", { userId: leaver.userId, newEmail: "a@example.com", createdAt: 0 });
+  server.write("emailChangeRequests", [leaver.userId, 0, "h1"], {});
+  server.write("emailChanges", "h2", { userId: member.userId, newEmail: "b@example.com", createdAt: 0 });
   await owner.delete(`/users/${leaver.userId}`);
   t.strictSame([view.row("mails", 901), view.row("emailChanges", "h1")], [undefined, undefined]);
   t.ok(view.row("mails", 902) !== undefined && view.row("emailChanges", "h2") !== undefined, "other people's stay");
@@ -195,11 +175,11 @@ t.test("[S3] a deactivation checks a limited number of pending mails", async (t)
   // Its own server, because pending emails of other tests would change the count.
   const server = await startTestServer(t);
   const { owner } = server;
-  const { view } = realmOf(server);
-  const leaver = await personOf(server, "swamped");
+  const { view } = server.realm;
+  const leaver = await server.user("swamped");
   const to = leaver.account?.email ?? "";
   const row = { template: "login", data: {}, createdAt: 0, attempts: 0, dueAt: Number.MAX_SAFE_INTEGER };
-  const { environment } = realmOf(server);
+  const { environment } = server.realm;
   const [last, over] = [limits.pending_mails_scanned_max, limits.pending_mails_scanned_max + 1].map((n) => 10_000 + n);
   environment.transaction(() => {
     for (let index = 1; index <= limits.pending_mails_scanned_max + 1; index++) {
@@ -213,9 +193,9 @@ t.test("[S3] a deactivation checks a limited number of pending mails", async (t)
 });
 
 t.test("[S3] pending emails are scanned once, however many bots the user has", async (t) => {
-  const leaver = await personOf(server, "crowded");
-  const { view } = realmOf(server);
-  for (const name of ["first", "second", "third"]) await botOf(server, `crowded ${name}`, leaver);
+  const leaver = await server.user("crowded");
+  const { view } = server.realm;
+  for (const name of ["first", "second", "third"]) await server.bot(`crowded ${name}`, leaver);
   let looks = 0;
   const counting = new Proxy(view, {
     get(target, name) {
@@ -231,11 +211,11 @@ t.test("[S3] pending emails are scanned once, however many bots the user has", a
 });
 
 t.test("[spec 4.20] the user's bots are deactivated first, with an event each; other bots are not", async (t) => {
-  const leaver = await personOf(server, "keeper");
-  const [one, two] = [await botOf(server, "bot one", leaver), await botOf(server, "bot two", leaver)];
-  const other = await botOf(server, "bot other", member);
-  const follower = await Follower.of(administrator, { event_types: ["realm_user", "realm_bot", "message"] });
-  t.strictSame(outcome(await owner.delete(`/users/${leaver.userId}`)), success());
+  const leaver = await server.user("keeper");
+  const [one, two] = [await server.bot("bot one", leaver), await server.bot("bot two", leaver)];
+  const other = await server.bot("bot other", member);
+  const follower = await administrator.follow({ event_types: ["realm_user", "realm_bot", "message"] });
+  await expects(t, owner.delete(`/users/${leaver.userId}`), success());
   for (const bot of [one, two]) t.equal((await bot.get("/users/me")).status, 401);
   t.equal((await other.get("/users/me")).status, 200);
   await follower.settled();
@@ -260,29 +240,30 @@ t.test("[spec 4.20] several keys end together", async (t) => {
   await owner.delete(`/users/${made.body.user_id}`);
   for (const key of keys) {
     const client = new Client(server.url, { email, key, userId: made.body.user_id });
-    t.strictSame(outcome(await client.get("/users/me")), refusal("Account is deactivated", "USER_DEACTIVATED", 401));
+    await expects(t, client.get("/users/me"), refusal("Account is deactivated", "USER_DEACTIVATED", 401));
   }
   const again = await owner.anonymous().post("/fetch_api_key", { username: email, password });
   t.strictSame([again.status, again.body.code], [401, "USER_DEACTIVATED"]);
 });
 
 t.test("users may deactivate their own account, bots may not", async (t) => {
-  const bot = await botOf(server, "would be gone", member);
-  t.strictSame(outcome(await bot.delete("/users/me")), refusal("This endpoint does not accept bot requests."));
+  const bot = await server.bot("would be gone", member);
+  await expects(t, bot.delete("/users/me"), "This endpoint does not accept bot requests.");
   for (const role of [roles.administrator, roles.moderator, roles.member, roles.guest]) {
-    const leaver = await personOf(server, `leaving ${role}`, role);
-    t.strictSame(outcome(await leaver.delete("/users/me")), success());
+    const leaver = await server.user(`leaving ${role}`, role);
+    await expects(t, leaver.delete("/users/me"), success());
     t.equal((await leaver.get("/users/me")).body.code, "USER_DEACTIVATED");
     t.equal((await membersSeenBy(owner)).get(leaver.userId).is_active, false);
   }
-  const second = await personOf(server, "leaving owner", roles.owner);
-  t.strictSame(outcome(await second.delete("/users/me")), success(), "another owner stays");
+  const second = await server.user("leaving owner", roles.owner);
+  await expects(t, second.delete("/users/me"), success(), "another owner stays");
 });
 
 t.test("neither the last owner nor the last user can be deactivated", async (t) => {
-  const changes = await watchChanges(member);
-  t.strictSame(
-    outcome(await owner.delete("/users/me")),
+  const changes = await member.watchChanges();
+  await expects(
+    t,
+    owner.delete("/users/me"),
     refusal("Cannot deactivate the only organization owner", "CANNOT_DEACTIVATE_LAST_USER", 400, {
       is_last_owner: true,
       entity: "organization owner",
@@ -290,11 +271,12 @@ t.test("neither the last owner nor the last user can be deactivated", async (t) 
   );
   t.strictSame(await changes(), []);
   const alone = await startTestServer(t);
-  await botOf(alone, "company", alone.owner);
-  const [gone = 0] = await addUsers(alone, "gone", 1);
+  await alone.bot("company", alone.owner);
+  const [gone = 0] = await alone.users("gone", 1);
   await alone.owner.delete(`/users/${gone}`);
-  t.strictSame(
-    outcome(await alone.owner.delete("/users/me")),
+  await expects(
+    t,
+    alone.owner.delete("/users/me"),
     refusal("Cannot deactivate the only user", "CANNOT_DEACTIVATE_LAST_USER", 400, {
       is_last_owner: false,
       entity: "user",

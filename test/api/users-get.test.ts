@@ -5,17 +5,7 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client } from "../support/client.ts";
-import {
-  addUsers,
-  botOf,
-  type Event,
-  outcome,
-  personOf,
-  refusal,
-  setUserSettings,
-  success,
-} from "../support/conversation.ts";
+import { type Client, type Event, expects, outcome, refusal, success } from "../support/client.ts";
 import { HostClient } from "../support/http.ts";
 import { startTestServer } from "../support/server.ts";
 
@@ -23,10 +13,10 @@ const server = await startTestServer(t);
 const { owner } = server;
 const viewers: Readonly<Record<string, Client>> = {
   owner,
-  administrator: await personOf(server, "administrator", roles.administrator),
-  moderator: await personOf(server, "moderator", roles.moderator),
-  member: await personOf(server, "member"),
-  guest: await personOf(server, "guest", roles.guest),
+  administrator: await server.user("administrator", roles.administrator),
+  moderator: await server.user("moderator", roles.moderator),
+  member: await server.user("member"),
+  guest: await server.user("guest", roles.guest),
 };
 const member = viewers["member"] as Client;
 const noSuchUser = refusal("No such user");
@@ -37,8 +27,8 @@ async function listed(client: Client, id: number, params = {}): Promise<Event> {
 }
 
 t.test("GET by id returns users, bots and deactivated accounts as in the list", async (t) => {
-  const bot = await botOf(server, "helper", member);
-  const [gone = 0] = await addUsers(server, "gone", 1);
+  const bot = await server.bot("helper", member);
+  const [gone = 0] = await server.users("gone", 1);
   await owner.delete(`/users/${gone}`);
   for (const id of [1, owner.userId, member.userId, bot.userId, gone]) {
     for (const params of [{}, { client_gravatar: false }, { include_custom_profile_fields: true }]) {
@@ -59,23 +49,21 @@ t.test("unknown ids and emails and missing credentials are rejected", async (t) 
     "/users/7@",
     "/users/%20",
   ]) {
-    t.strictSame(outcome(await member.get(path)), noSuchUser, path);
+    await expects(t, member.get(path), noSuchUser, path);
   }
   t.equal((await member.get(`/users/${"9".repeat(15)}`)).body.msg, "No such user");
-  t.strictSame(
-    outcome(await member.get(`/users/${"9".repeat(16)}`)),
-    noSuchUser,
-    "no id, and an email that nobody has",
-  );
+  await expects(t, member.get(`/users/${"9".repeat(16)}`), noSuchUser, "no id, and an email that nobody has");
   const tooLong = `${"e".repeat(limits.email_code_points_max)}x`;
-  t.strictSame(
-    outcome(await member.get(`/users/${tooLong}`)),
-    refusal(`email is too long (limit: ${limits.email_code_points_max} characters)`),
+  await expects(
+    t,
+    member.get(`/users/${tooLong}`),
+    `email is too long (limit: ${limits.email_code_points_max} characters)`,
   );
-  t.strictSame(outcome(await member.get(`/users/${"e".repeat(limits.email_code_points_max)}`)), noSuchUser);
-  t.strictSame(
-    outcome(await member.get(`/users/${owner.userId}`, { client_gravatar: "maybe" })),
-    refusal("client_gravatar is not valid JSON"),
+  await expects(t, member.get(`/users/${"e".repeat(limits.email_code_points_max)}`), noSuchUser);
+  await expects(
+    t,
+    member.get(`/users/${owner.userId}`, { client_gravatar: "maybe" }),
+    "client_gravatar is not valid JSON",
   );
   for (const path of [`/users/${member.userId}`, `/users/${owner.account?.email}`]) {
     t.equal((await owner.anonymous().get(path)).status, 401);
@@ -83,7 +71,7 @@ t.test("unknown ids and emails and missing credentials are rejected", async (t) 
 });
 
 t.test("[spec 4.8] the real email finds the user, in any case, only for callers who may see it", async (t) => {
-  const target = await personOf(server, "target");
+  const target = await server.user("target");
   const seenBy: Readonly<Record<number, readonly string[]>> = {
     1: ["owner", "administrator", "moderator", "member", "guest", "target"],
     2: ["owner", "administrator", "moderator", "member", "target"],
@@ -93,7 +81,7 @@ t.test("[spec 4.8] the real email finds the user, in any case, only for callers 
   };
   const address = target.account?.email ?? "";
   for (const [visibility, names] of Object.entries(seenBy)) {
-    setUserSettings(server, target.userId, { email_address_visibility: Number(visibility) });
+    server.setUser(target.userId, { email_address_visibility: Number(visibility) });
     for (const [name, viewer] of Object.entries({ ...viewers, target })) {
       for (const spelling of [address, address.toUpperCase(), encodeURIComponent(address)]) {
         const found = await viewer.get(`/users/${spelling}`);
@@ -106,8 +94,8 @@ t.test("[spec 4.8] the real email finds the user, in any case, only for callers 
 });
 
 t.test("[spec 4.8] both forms of the dummy email identify every user", async (t) => {
-  const hidden = await personOf(server, "hidden");
-  setUserSettings(server, hidden.userId, { email_address_visibility: 4 });
+  const hidden = await server.user("hidden");
+  server.setUser(hidden.userId, { email_address_visibility: 4 });
   const { hostname } = new URL(server.url);
   for (const client of Object.values(viewers)) {
     for (const id of [hidden.userId, owner.userId]) {
@@ -120,9 +108,9 @@ t.test("[spec 4.8] both forms of the dummy email identify every user", async (t)
   const named = new HostClient(member, "chat.example.org:9991");
   t.equal((await named.get(`/users/user${hidden.userId}@chat.example.org`)).body.user.user_id, hidden.userId);
   for (const address of ["user@", "user0@", "user-1@", "user01@", "user999999@", "xuser2@", "user2 @"]) {
-    t.strictSame(outcome(await member.get(`/users/${encodeURIComponent(`${address}colloquy.invalid`)}`)), noSuchUser);
+    await expects(t, member.get(`/users/${encodeURIComponent(`${address}colloquy.invalid`)}`), noSuchUser);
   }
-  t.strictSame(outcome(await member.get(`/users/user${hidden.userId}@elsewhere.example.org`)), noSuchUser);
+  await expects(t, member.get(`/users/user${hidden.userId}@elsewhere.example.org`), noSuchUser);
 });
 
 t.test("[spec 4.8] emails with plus signs, percent signs and non-ASCII letters work in a path", async (t) => {
@@ -140,7 +128,7 @@ t.test("[spec 4.8] emails with plus signs, percent signs and non-ASCII letters w
   }
   const plus = await member.get("/users/a+b@example.com");
   t.equal(plus.body.user?.delivery_email, "a+b@example.com", "a plus in a path is a plus");
-  t.strictSame(outcome(await member.get("/users/a%2@example.com")), refusal("Malformed percent-encoding in the path"));
+  await expects(t, member.get("/users/a%2@example.com"), "Malformed percent-encoding in the path");
 });
 
 t.test("[S1] an account with an email like a dummy of this host is found only by that email", async (t) => {
@@ -148,8 +136,8 @@ t.test("[S1] an account with an email like a dummy of this host is found only by
   const address = `user${owner.userId}@${hostname}`;
   const twin = await owner.post("/users", { email: address, password: "12345678", full_name: "Twin" });
   t.equal((await member.get(`/users/${address}`)).body.user.user_id, twin.body.user_id);
-  setUserSettings(server, twin.body.user_id, { email_address_visibility: 4 });
-  t.strictSame(outcome(await owner.get(`/users/${address}`)), noSuchUser);
+  server.setUser(twin.body.user_id, { email_address_visibility: 4 });
+  await expects(t, owner.get(`/users/${address}`), noSuchUser);
   const reserved = { email: `User${owner.userId}@colloquy.invalid`, password: "12345678", full_name: "Thief" };
-  t.strictSame(outcome(await owner.post("/users", reserved)), refusal("Email is already in use."));
+  await expects(t, owner.post("/users", reserved), "Email is already in use.");
 });

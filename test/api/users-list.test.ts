@@ -6,30 +6,21 @@ import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { EncodedUsers } from "../../src/queries/encoded-users.ts";
-import type { Client, Params } from "../support/client.ts";
-import {
-  addUsers,
-  botOf,
-  type Event,
-  personOf,
-  setRealmSettings,
-  setUserSettings,
-  write,
-} from "../support/conversation.ts";
+import type { Client, Event, Params } from "../support/client.ts";
 import { fieldTypes, makeField } from "../support/profiles.ts";
-import { connect, realmOf } from "../support/realtime.ts";
+import { connect } from "../support/realtime.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
 const server = await startTestServer(t);
 const { owner } = server;
 const viewers: Client[] = [owner];
-for (const [name, role] of Object.entries(roles)) viewers.push(await personOf(server, `viewer ${name}`, role));
+for (const [name, role] of Object.entries(roles)) viewers.push(await server.user(`viewer ${name}`, role));
 const [, , administrator, moderator, member, guest] = viewers as [Client, Client, Client, Client, Client, Client];
-await botOf(server, "robot", member);
+await server.bot("robot", member);
 /** More than two chunks, which end at multiples of `encoded_users_per_piece`. */
-const crowdIds = await addUsers(server, "many", 2 * limits.encoded_users_per_piece);
+const crowdIds = await server.users("many", 2 * limits.encoded_users_per_piece);
 for (const [index, id] of crowdIds.slice(0, 5).entries()) {
-  setUserSettings(server, id, { email_address_visibility: index + 1 });
+  server.setUser(id, { email_address_visibility: index + 1 });
 }
 
 const optionSets: readonly Params[] = [
@@ -40,7 +31,7 @@ const optionSets: readonly Params[] = [
 ];
 
 function allIds(): number[] {
-  return [...realmOf(server).view.users.all()].map(({ id }) => id);
+  return [...server.realm.view.users.all()].map(({ id }) => id);
 }
 
 /** Whether the cached list equals the same users requested by id, which are encoded anew. */
@@ -63,7 +54,7 @@ t.test("[spec 4.15] the cached list equals a fresh encoding for every viewer, af
   await checkAll(t, "at first");
   for (const viewer of [administrator, moderator, member, guest]) {
     for (const visibility of [4, 3, 5, 2, 1]) {
-      setUserSettings(server, viewer.userId, { email_address_visibility: visibility });
+      server.setUser(viewer.userId, { email_address_visibility: visibility });
       const title = `${viewer.account?.email}, visible to ${visibility}`;
       t.ok(await isRight(viewer, {}), `${title}, by themselves`);
       t.ok(await isRight(owner, {}), `${title}, by the owner`);
@@ -76,7 +67,7 @@ t.test("[spec 4.15] the cached list equals a fresh encoding for every viewer, af
   await owner.patch(`/users/${last}`, { full_name: "🦊 ß \\u2028 {\\" });
   await owner.delete(`/users/${crowdIds[100]}`);
   await owner.patch(`/users/${crowdIds[300]}`, { role: roles.guest });
-  await addUsers(server, "late", 3);
+  await server.users("late", 3);
   const field = await makeField(owner, "Cheese", fieldTypes.short);
   await owner.patch(`/users/${crowdIds[7]}`, { profile_data: [{ id: field, value: "Käse" }] });
   await checkAll(t, "after changes in several chunks");
@@ -99,7 +90,7 @@ t.test("RFC 9110: an unchanged list has the same ETag, and a client with it gets
   const listed = await member.get("/users", {}, { "If-None-Match": `"other", W/${tag}` });
   t.equal(listed.status, 304);
   t.equal((await member.get("/users", {}, { "If-None-Match": '"other"' })).status, 200);
-  const fellow = await personOf(server, "fellow");
+  const fellow = await server.user("fellow");
   const theirs = await fellow.get("/users");
   t.not(theirs.headers.get("ETag"), tag, "somebody has come");
   const mine = await member.get("/users");
@@ -107,7 +98,7 @@ t.test("RFC 9110: an unchanged list has the same ETag, and a client with it gets
 });
 
 t.test("[S1] an ETag of a viewer with other permissions grants nothing", async (t) => {
-  setUserSettings(server, member.userId, { email_address_visibility: 4 });
+  server.setUser(member.userId, { email_address_visibility: 4 });
   const tags = new Map<string, string>();
   for (const viewer of [owner, moderator, member, guest]) {
     for (const params of optionSets) {
@@ -117,22 +108,22 @@ t.test("[S1] an ETag of a viewer with other permissions grants nothing", async (
   }
   t.equal(new Set(tags.values()).size, tags.size, "all differ");
   t.equal((await administrator.get("/users")).headers.get("ETag"), tags.get(`${owner.userId} {}`));
-  setUserSettings(server, member.userId, { email_address_visibility: 1 });
+  server.setUser(member.userId, { email_address_visibility: 1 });
 });
 
 t.test("[spec 4.15] every change of a user's public data changes the list", async (t) => {
-  const [id = 0] = await addUsers(server, "changing", 1);
-  const bystander = await personOf(server, "bystander");
+  const [id = 0] = await server.users("changing", 1);
+  const bystander = await server.user("bystander");
   const changes: readonly (readonly [string, () => unknown])[] = [
     ["name", () => owner.patch(`/users/${id}`, { full_name: "Changed" })],
     ["role", () => owner.patch(`/users/${id}`, { role: roles.moderator })],
-    ["visibility", () => setUserSettings(server, id, { email_address_visibility: 3 })],
+    ["visibility", () => server.setUser(id, { email_address_visibility: 3 })],
     ["deactivation", () => owner.delete(`/users/${id}`)],
     ["reactivation", () => owner.post(`/users/${id}/reactivate`)],
-    ["somebody new", () => addUsers(server, "newer", 1)],
+    ["somebody new", () => server.users("newer", 1)],
     [
       "profile",
-      () => write(server, "profileValues", [id, 1], { userId: id, fieldId: 1, value: "x", renderedValue: null }),
+      () => server.write("profileValues", [id, 1], { userId: id, fieldId: 1, value: "x", renderedValue: null }),
     ],
   ];
   for (const [title, change] of changes) {
@@ -173,14 +164,14 @@ t.test("[behaviour 1.3] HEAD returns the length, and a socket gets the same list
 });
 
 t.test("[D27] spectators have their own lists", async (t) => {
-  setRealmSettings(server, { enable_spectator_access: true });
+  server.setRealm({ enable_spectator_access: true });
   const anonymous = owner.anonymous();
   const { body, headers } = await anonymous.get("/users");
   t.notMatch(JSON.stringify(body), /@(?!colloquy\.invalid)/);
   t.equal(body.members.length, allIds().length);
   t.equal((await anonymous.get("/users", {}, { "If-None-Match": headers.get("ETag") ?? "" })).status, 304);
   t.equal((await guest.get("/users", {}, { "If-None-Match": headers.get("ETag") ?? "" })).status, 200);
-  setRealmSettings(server, { enable_spectator_access: false });
+  server.setRealm({ enable_spectator_access: false });
   t.equal((await anonymous.get("/users", {}, { "If-None-Match": headers.get("ETag") ?? "" })).status, 401);
 });
 
@@ -194,7 +185,7 @@ t.test("[E1] after a restart no earlier ETag is valid", async (t) => {
 });
 
 t.test("[S3] the cache keeps a limited number of bytes; other lists are encoded anew and correct", async (t) => {
-  const { view } = realmOf(server);
+  const { view } = server.realm;
   const viewer = view.users.get(owner.userId) ?? null;
   const plain = { clientGravatar: true, includesProfile: false };
   const rich = { clientGravatar: false, includesProfile: false };

@@ -5,22 +5,7 @@
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
 import { makeBot } from "../support/bots.ts";
-import { Client } from "../support/client.ts";
-import {
-  addUsers,
-  botOf,
-  createChannel,
-  type Event,
-  Follower,
-  outcome,
-  personOf,
-  reactivate,
-  refusal,
-  setRealmSettings,
-  success,
-  systemGroup,
-} from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
+import { Client, type Event, expects, outcome, refusal, success } from "../support/client.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
 
@@ -33,8 +18,8 @@ async function returns(by: Client, id: number) {
 }
 
 t.test("the account's list and channels work again, with events", async (t) => {
-  const leaver = await personOf(server, "leaver");
-  const channel = await createChannel(owner, "shared", [owner, leaver]);
+  const leaver = await server.user("leaver");
+  const channel = await owner.createChannel("shared", [owner, leaver]);
   const subscribers = async () => {
     const { body } = await owner.get("/streams");
     return body.streams.find((record: Event) => record.stream_id === channel).subscriber_count;
@@ -42,8 +27,8 @@ t.test("the account's list and channels work again, with events", async (t) => {
   await owner.delete(`/users/${leaver.userId}`);
   t.equal(await subscribers(), 1);
   const types = ["realm_user", "user_group", "subscription", "realm_bot", "message"];
-  const follower = await Follower.of(member, { event_types: types });
-  await reactivate(server, administrator, leaver);
+  const follower = await member.follow({ event_types: types });
+  await server.reactivate(administrator, leaver);
   t.equal((await leaver.get("/users/me")).body.is_active, true);
   t.equal(await subscribers(), 2);
   const { body } = await leaver.get("/users/me/subscriptions");
@@ -52,7 +37,7 @@ t.test("the account's list and channels work again, with events", async (t) => {
   const group = (name: string) => ({
     type: "user_group",
     op: "add_members",
-    group_id: systemGroup(server, name),
+    group_id: server.group(name),
     user_ids: [leaver.userId],
   });
   t.strictSame(
@@ -74,7 +59,7 @@ t.test("[spec 4.8, 5] role matrix: administrators reactivate all, owners an owne
   const clients = { owner, administrator, moderator, member, guest };
   for (const [caller, client] of Object.entries(clients)) {
     for (const [name, role] of Object.entries(roles)) {
-      const [id = 0] = await addUsers(server, `${name} for ${caller}`, 1, role);
+      const [id = 0] = await server.users(`${name} for ${caller}`, 1, role);
       await owner.delete(`/users/${id}`);
       const isAdmin = client === owner || client === administrator;
       const expected = !isAdmin
@@ -91,7 +76,7 @@ t.test("[spec 4.8, 5] role matrix: administrators reactivate all, owners an owne
 });
 
 t.test("unknown and active users and the server's bot are rejected", async (t) => {
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   for (const id of [0, 1, 999_999]) {
     for (const client of [owner, guest]) t.strictSame(await returns(client, id), refusal("No such user"));
   }
@@ -104,26 +89,26 @@ t.test("unknown and active users and the server's bot are rejected", async (t) =
 });
 
 t.test("[spec 3] a deactivated user cannot reactivate themselves", async (t) => {
-  const leaver = await personOf(server, "sorry", roles.administrator);
+  const leaver = await server.user("sorry", roles.administrator);
   await leaver.delete("/users/me");
   t.equal((await leaver.post(`/users/${leaver.userId}/reactivate`)).body.code, "USER_DEACTIVATED");
 });
 
 t.test("a bot is reactivated by its owner; without an active owner the caller becomes its owner", async (t) => {
-  const keeper = await personOf(server, "keeper");
-  const bot = await botOf(server, "helper", keeper);
+  const keeper = await server.user("keeper");
+  const bot = await server.bot("helper", keeper);
   await owner.delete(`/users/${keeper.userId}`);
   t.equal((await bot.get("/users/me")).status, 401, "bots are deactivated with their owner");
-  await reactivate(server, owner, keeper);
+  await server.reactivate(owner, keeper);
   t.equal((await bot.get("/users/me")).body.code, "USER_DEACTIVATED", "and not reactivated with them");
   t.strictSame(await returns(moderator, bot.userId), refusal("Insufficient permission"));
-  await reactivate(server, keeper, bot);
+  await server.reactivate(keeper, bot);
   t.equal((await bot.get("/users/me")).body.bot_owner_id, keeper.userId);
 
   await owner.delete(`/users/${keeper.userId}`);
-  const follower = await Follower.of(administrator, { event_types: ["realm_user", "realm_bot", "message"] });
+  const follower = await administrator.follow({ event_types: ["realm_user", "realm_bot", "message"] });
   t.strictSame(await returns(administrator, bot.userId), success());
-  t.strictSame(outcome(await bot.get("/users/me")), invalidKey, "the former owner knows its key");
+  await expects(t, bot.get("/users/me"), invalidKey, "the former owner knows its key");
   const { body } = await administrator.post(`/bots/${bot.userId}/api_key/regenerate`);
   const renewed = new Client(server.url, { email: bot.account?.email ?? "", key: body.api_key, userId: bot.userId });
   t.equal((await renewed.get("/users/me")).body.bot_owner_id, administrator.userId);
@@ -140,15 +125,15 @@ t.test("a bot is reactivated by its owner; without an active owner the caller be
 });
 
 t.test("[behaviour 1.9] reactivating a bot requires the permission to create it and an unused name", async (t) => {
-  const keeper = await personOf(server, "second keeper");
+  const keeper = await server.user("second keeper");
   const { bot } = await makeBot(keeper, "twin");
   await keeper.delete(`/bots/${bot.userId}`);
   const { bot: other } = await makeBot(keeper, "other", { full_name: "The twin" });
   t.strictSame(await returns(keeper, bot.userId), refusal("Name is already in use!"));
   await keeper.delete(`/bots/${other.userId}`);
-  setRealmSettings(server, { can_create_bots_group: systemGroup(server, "role:administrators") });
+  server.setRealm({ can_create_bots_group: server.group("role:administrators") });
   t.strictSame(await returns(keeper, bot.userId), refusal("Insufficient permission"));
-  setRealmSettings(server, { can_create_bots_group: systemGroup(server, "role:everyone") });
+  server.setRealm({ can_create_bots_group: server.group("role:everyone") });
   await owner.patch(`/users/${keeper.userId}`, { role: roles.guest });
   t.strictSame(await returns(keeper, bot.userId), refusal("Not allowed for guest users"));
   await owner.patch(`/users/${keeper.userId}`, { role: roles.member });
@@ -157,22 +142,18 @@ t.test("[behaviour 1.9] reactivating a bot requires the permission to create it 
 });
 
 t.test("[S1] in protected history, messages sent during a deactivation were not received", async (t) => {
-  const leaver = await personOf(server, "absent");
+  const leaver = await server.user("absent");
   const options = { invite_only: true, history_public_to_subscribers: false };
-  const channel = await createChannel(owner, "protected", [owner, leaver], options);
+  const channel = await owner.createChannel("protected", [owner, leaver], options);
   const before = await owner.say(channel, "talk", "before");
   await owner.delete(`/users/${leaver.userId}`);
   const meanwhile = await owner.say(channel, "talk", "meanwhile");
-  await reactivate(server, owner, leaver);
+  await server.reactivate(owner, leaver);
   const after = await owner.say(channel, "talk", "after");
   const statuses: number[] = [];
   for (const id of [before, meanwhile, after]) statuses.push((await leaver.get(`/messages/${id}`)).status);
   t.strictSame(statuses, [200, 400, 200]);
-  t.strictSame(
-    outcome(await leaver.get(`/messages/${meanwhile}`)),
-    refusal("Invalid message(s)"),
-    "like one that does not exist",
-  );
+  await expects(t, leaver.get(`/messages/${meanwhile}`), "Invalid message(s)", "like one that does not exist");
 });
 
 t.test("[D274] all keys of an account end with its reactivation, of logins and written ones", async (t) => {
@@ -185,7 +166,7 @@ t.test("[D274] all keys of an account end with its reactivation, of logins and w
   t.strictSame(await returns(owner, leaver.userId), success());
   for (const { api_key: key } of [kept, further]) {
     const earlier = new Client(server.url, { email, key, userId: leaver.userId });
-    t.strictSame(outcome(await earlier.get("/users/me")), invalidKey);
+    await expects(t, earlier.get("/users/me"), invalidKey);
   }
   const { status, body } = await owner.anonymous().post("/fetch_api_key", login);
   t.equal(status, 200);
@@ -198,7 +179,7 @@ t.test("[D274] all keys of an account end with its reactivation, of logins and w
 t.test("[M1, D274] a reactivated user stays active after a restart, and the earlier key stays revoked", async (t) => {
   const dataDir = temporaryFolder(t);
   const before = await startTestServer(t, { dataDir });
-  const leaver = await personOf(before, "kept");
+  const leaver = await before.user("kept");
   await before.owner.delete(`/users/${leaver.userId}`);
   await returns(before.owner, leaver.userId);
   await before.stop();

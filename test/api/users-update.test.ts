@@ -5,22 +5,7 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { type Role, roles } from "../../schemas/types.ts";
-import type { Client, Params } from "../support/client.ts";
-import {
-  addUsers,
-  botOf,
-  type Event,
-  Follower,
-  outcome,
-  personOf,
-  refusal,
-  setUserSettings,
-  success,
-  systemGroup,
-  write,
-} from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
-import { realmOf } from "../support/realtime.ts";
+import { type Client, type Event, outcome, type Params, refusal, success } from "../support/client.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
 const server = await startTestServer(t);
@@ -29,10 +14,10 @@ type RoleName = keyof typeof roles;
 const roleNames = Object.keys(roles) as RoleName[];
 const callers: Readonly<Record<RoleName, Client>> = {
   owner,
-  administrator: await personOf(server, "administrator", roles.administrator),
-  moderator: await personOf(server, "moderator", roles.moderator),
-  member: await personOf(server, "member"),
-  guest: await personOf(server, "guest", roles.guest),
+  administrator: await server.user("administrator", roles.administrator),
+  moderator: await server.user("moderator", roles.moderator),
+  member: await server.user("member"),
+  guest: await server.user("guest", roles.guest),
 };
 const { administrator, member, moderator, guest } = callers;
 
@@ -53,9 +38,9 @@ async function change(by: Client, id: number | string, params: Params) {
 }
 
 function grant(userId: number, isGranted: boolean): void {
-  const user = realmOf(server).view.users.get(userId);
+  const user = server.realm.view.users.get(userId);
   if (user === undefined) throw new Error("no such user");
-  write(server, "users", userId, { ...user, canChangeUserEmails: isGranted });
+  server.write("users", userId, { ...user, canChangeUserEmails: isGranted });
 }
 
 /** The expected answer when a caller with one role changes a user from one role to another. */
@@ -67,7 +52,7 @@ function expectedOf(caller: RoleName, from: Role, to: Role) {
 }
 
 t.test("[spec 4.8, 5] role matrix: every role changes every role into every role", async (t) => {
-  const [target = 0] = await addUsers(server, "target", 1);
+  const [target = 0] = await server.users("target", 1);
   for (const from of roleNames) {
     for (const to of roleNames) {
       for (const caller of roleNames) {
@@ -83,7 +68,7 @@ t.test("[spec 4.8, 5] role matrix: every role changes every role into every role
 
 t.test("[spec 4.8] role matrix: only administrators and owners change the names of others", async (t) => {
   for (const role of roleNames) {
-    const [target = 0] = await addUsers(server, `named ${role}`, 1, roles[role]);
+    const [target = 0] = await server.users(`named ${role}`, 1, roles[role]);
     for (const caller of roleNames) {
       const isAllowed = roles[caller] <= roles.administrator;
       const full_name = `${role} by ${caller}`;
@@ -99,15 +84,15 @@ t.test("[spec 4.8] role matrix: only administrators and owners change the names 
 });
 
 t.test("[behaviour 2.8] a change of role sends first the user's event, then those of the roles' groups", async (t) => {
-  const [target = 0] = await addUsers(server, "riser", 1);
+  const [target = 0] = await server.users("riser", 1);
   const types = ["realm_user", "user_group", "message"];
-  const follower = await Follower.of(guest, { event_types: types });
+  const follower = await guest.follow({ event_types: types });
   t.strictSame(await change(owner, target, { role: roles.moderator }), success());
   await follower.settled();
   const group = (op: string, name: string) => ({
     type: "user_group",
     op,
-    group_id: systemGroup(server, name),
+    group_id: server.group(name),
     user_ids: [target],
   });
   t.strictSame(
@@ -126,7 +111,7 @@ t.test("[behaviour 2.8] a change of role sends first the user's event, then thos
 });
 
 t.test("[D11] a value that is no role, or of a wrong type, is rejected", async (t) => {
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   for (const role of [0, 1, -100, 101, 250, 500, 600.0001, 601, 2 ** 40]) {
     const expected = Number.isInteger(role) ? invalidRole : refusal("role is not an integer");
     t.strictSame(await change(owner, member.userId, { role }), expected, `${role}`);
@@ -140,13 +125,13 @@ t.test("[D11] a value that is no role, or of a wrong type, is rejected", async (
 });
 
 t.test("[spec 4.8] the only owner must stay an owner; bots and deactivated owners do not count", async (t) => {
-  const bot = await botOf(server, "owner bot", owner);
+  const bot = await server.bot("owner bot", owner);
   t.strictSame(await change(owner, bot.userId, { role: roles.owner }), success());
-  const [gone = 0] = await addUsers(server, "gone owner", 1, roles.owner);
+  const [gone = 0] = await server.users("gone owner", 1, roles.owner);
   await owner.delete(`/users/${gone}`);
   t.strictSame(await change(owner, owner.userId, { role: roles.administrator }), lastOwner);
   t.strictSame(await change(owner, gone, { role: roles.member }), success(), "a deactivated owner does not count");
-  const second = await personOf(server, "second owner", roles.owner);
+  const second = await server.user("second owner", roles.owner);
   t.strictSame(await change(second, owner.userId, { role: roles.administrator }), success());
   t.strictSame(await change(second, second.userId, { role: roles.member }), lastOwner);
   t.strictSame(await change(owner, owner.userId, { role: roles.owner }), ownerNeeded, "no longer an owner");
@@ -159,8 +144,8 @@ t.test("[spec 4.8] the only owner must stay an owner; bots and deactivated owner
 });
 
 t.test("[behaviour 2.8] names are trimmed; blank and equal ones are ignored; rules are as for new ones", async (t) => {
-  const [target = 0] = await addUsers(server, "renamed", 1);
-  const follower = await Follower.of(guest, { event_types: ["realm_user", "message"] });
+  const [target = 0] = await server.users("renamed", 1);
+  const follower = await guest.follow({ event_types: ["realm_user", "message"] });
   const longest = "🙂".repeat(limits.full_name_code_points_max);
   for (const [full_name, expected] of [
     ["  Ada  ", success()],
@@ -188,7 +173,7 @@ t.test("[behaviour 2.8] names are trimmed; blank and equal ones are ignored; rul
 });
 
 t.test("[spec 4.8] a request without a change succeeds without an event; unknown parameters are listed", async (t) => {
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   t.strictSame(await change(owner, member.userId, {}), success());
   t.strictSame(await change(owner, member.userId, { role: roles.member, full_name: "member 0" }), success());
   t.strictSame(
@@ -200,9 +185,9 @@ t.test("[spec 4.8] a request without a change succeeds without an event; unknown
 });
 
 t.test("[behaviour 2.8] role, name, profile and email are checked in this order; an error rejects all", async (t) => {
-  const [target = 0] = await addUsers(server, "whole", 1);
+  const [target = 0] = await server.users("whole", 1);
   const before = await seen(target);
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   const good = { role: roles.guest, full_name: "Good" };
   const badAddress = { new_email: "nonsense" };
   for (const [params, expected] of [
@@ -235,7 +220,7 @@ t.test("[spec 4.8] profile_data is a list of ids with values", async (t) => {
 });
 
 t.test("[spec 4.8, D7] new_email needs an owner with the granted permission", async (t) => {
-  const target = await personOf(server, "addressed");
+  const target = await server.user("addressed");
   const unauthorized = refusal("User not authorized to change user emails");
   const ask = (by: Client, new_email: string) => change(by, target.userId, { new_email });
   t.strictSame(await ask(owner, "a1@example.com"), unauthorized, "an owner alone");
@@ -243,7 +228,7 @@ t.test("[spec 4.8, D7] new_email needs an owner with the granted permission", as
   t.strictSame(await ask(administrator, "a1@example.com"), unauthorized, "the permission alone");
   t.strictSame(await ask(member, "a1@example.com"), insufficient);
   grant(owner.userId, true);
-  const follower = await Follower.of(guest, { event_types: ["realm_user", "message"] });
+  const follower = await guest.follow({ event_types: ["realm_user", "message"] });
   const taken = refusal("New email value error: Email is already in use.");
   const longest = `${"e".repeat(limits.email_code_points_max - "@example.com".length)}@example.com`;
   for (const [address, expected] of [
@@ -279,11 +264,11 @@ t.test("[spec 4.8, D7] new_email needs an owner with the granted permission", as
 });
 
 t.test("[S1] only users who can see a hidden email receive its change", async (t) => {
-  const hidden = await personOf(server, "hiding");
-  setUserSettings(server, hidden.userId, { email_address_visibility: 3 });
+  const hidden = await server.user("hiding");
+  server.setUser(hidden.userId, { email_address_visibility: 3 });
   grant(owner.userId, true);
   const [one, other] = await Promise.all(
-    [administrator, member].map((client) => Follower.of(client, { event_types: ["realm_user", "message"] })),
+    [administrator, member].map((client) => client.follow({ event_types: ["realm_user", "message"] })),
   );
   t.strictSame(await change(owner, hidden.userId, { new_email: "hiding.still@example.com" }), success());
   await one?.settled();
@@ -300,12 +285,12 @@ t.test("[S1] only users who can see a hidden email receive its change", async (t
 });
 
 t.test("[spec 4.8] a user can be named by the real email if the caller sees it, else by the dummy email", async (t) => {
-  const hidden = await personOf(server, "by address");
-  setUserSettings(server, hidden.userId, { email_address_visibility: 4 });
+  const hidden = await server.user("by address");
+  server.setUser(hidden.userId, { email_address_visibility: 4 });
   const address = hidden.account?.email ?? "";
   t.strictSame(await change(owner, address, { full_name: "One" }), noSuchUser);
   t.strictSame(await change(owner, `user${hidden.userId}@colloquy.invalid`, { full_name: "Two" }), success());
-  setUserSettings(server, hidden.userId, { email_address_visibility: 3 });
+  server.setUser(hidden.userId, { email_address_visibility: 3 });
   const spelled = encodeURIComponent(address.toUpperCase());
   t.strictSame(await change(administrator, spelled, { full_name: "Three", role: roles.guest }), success());
   t.match(await seen(hidden.userId), { full_name: "Three", role: roles.guest });
@@ -315,7 +300,7 @@ t.test("[spec 4.8] a user can be named by the real email if the caller sees it, 
 });
 
 t.test("[behaviour 2.8] unknown users, the server's own bot and deactivated users cannot be changed", async (t) => {
-  const [gone = 0] = await addUsers(server, "departed", 1);
+  const [gone = 0] = await server.users("departed", 1);
   await owner.delete(`/users/${gone}`);
   for (const id of [0, 999_999, 1]) {
     for (const client of [owner, member]) t.strictSame(await change(client, id, { full_name: "X" }), noSuchUser);
@@ -327,9 +312,9 @@ t.test("[behaviour 2.8] unknown users, the server's own bot and deactivated user
 });
 
 t.test("[spec 4.8] a bot's owner changes it except for its role; its administrators get events", async (t) => {
-  const bot = await botOf(server, "machine", member);
+  const bot = await server.bot("machine", member);
   const [owning, watching, other] = await Promise.all(
-    [member, administrator, moderator].map((client) => Follower.of(client, { event_types: ["realm_bot", "message"] })),
+    [member, administrator, moderator].map((client) => client.follow({ event_types: ["realm_bot", "message"] })),
   );
   t.strictSame(await change(member, bot.userId, { full_name: "Machine" }), success());
   t.strictSame(await change(member, bot.userId, { role: roles.member }), success(), "the same role is no change");
@@ -350,8 +335,8 @@ t.test("[spec 4.8] a bot's owner changes it except for its role; its administrat
 });
 
 t.test("[D25] with an Idempotency-Key the change happens once", async (t) => {
-  const [target = 0] = await addUsers(server, "once", 1);
-  const changes = await watchChanges(owner);
+  const [target = 0] = await server.users("once", 1);
+  const changes = await owner.watchChanges();
   const key = { "Idempotency-Key": "one change" };
   const first = await owner.patch(`/users/${target}`, { full_name: "Once" }, key);
   await owner.patch(`/users/${target}`, { full_name: "Twice" });
@@ -364,7 +349,7 @@ t.test("[D25] with an Idempotency-Key the change happens once", async (t) => {
 t.test("[M1] the changes survive a restart", async (t) => {
   const dataDir = temporaryFolder(t);
   const before = await startTestServer(t, { dataDir });
-  const [id = 0] = await addUsers(before, "kept", 1);
+  const [id = 0] = await before.users("kept", 1);
   await before.owner.patch(`/users/${id}`, { full_name: "Kept", role: roles.moderator });
   await before.stop();
   const after = await startTestServer(t, { dataDir });

@@ -6,21 +6,8 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import {
-  addUsers,
-  botOf,
-  createChannel,
-  type Event,
-  Follower,
-  outcome,
-  personOf,
-  refusal,
-  setRealmSettings,
-  success,
-  systemGroup,
-} from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
-import { realmOf, until } from "../support/realtime.ts";
+import { type Event, expects, outcome, refusal, success } from "../support/client.ts";
+import { until } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
 
@@ -31,11 +18,11 @@ const { server, owner, guest, peer, writer, outsider, former } = await startServ
   "outsider",
   "former",
 ]);
-const bot = await botOf(server, "robot", outsider);
+const bot = await server.bot("robot", outsider);
 const notificationBot = 1;
-setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
-await createChannel(owner, "room", [peer, guest, former]);
-await createChannel(owner, "elsewhere", [peer, outsider]);
+server.setRealm({ can_access_all_users_group: server.group("role:members") });
+await owner.createChannel("room", [peer, guest, former]);
+await owner.createChannel("elsewhere", [peer, outsider]);
 await former.delete("/users/me/subscriptions", { subscriptions: ["room"] });
 await writer.post("/messages", { type: "direct", to: [guest.userId, peer.userId], content: "hello" });
 /** The users whom the guest can see, ascending. */
@@ -59,10 +46,10 @@ t.test("[behaviour 2.15] a guest's list has bots, and peers in channels and conv
 t.test("[S1] a hidden account is rejected by id, and reported as missing by email", async (t) => {
   for (const id of known) t.equal((await guest.get(`/users/${id}`)).body.user.user_id, id);
   for (const client of [owner, outsider, former]) {
-    t.strictSame(outcome(await guest.get(`/users/${client.userId}`)), refusal("Insufficient permission"));
-    t.strictSame(outcome(await guest.get(`/users/${client.account?.email}`)), noSuchUser);
-    t.strictSame(outcome(await guest.get(`/users/user${client.userId}@colloquy.invalid`)), noSuchUser);
-    t.strictSame(outcome(await guest.patch(`/users/${client.account?.email}`, { full_name: "X" })), noSuchUser);
+    await expects(t, guest.get(`/users/${client.userId}`), "Insufficient permission");
+    await expects(t, guest.get(`/users/${client.account?.email}`), noSuchUser);
+    await expects(t, guest.get(`/users/user${client.userId}@colloquy.invalid`), noSuchUser);
+    await expects(t, guest.patch(`/users/${client.account?.email}`, { full_name: "X" }), noSuchUser);
   }
 });
 
@@ -101,10 +88,10 @@ t.test("/register has placeholders for hidden users, or omits them", async (t) =
 
 t.test("[S1] no event reveals a hidden user; a new hidden user is a placeholder if clients need it", async (t) => {
   const types = { event_types: ["realm_user", "message"] };
-  const capable = await Follower.of(guest, { ...types, client_capabilities: { user_list_incomplete: true } });
-  const plain = await Follower.of(guest, types);
-  const others = await Follower.of(peer, types);
-  const [newcomer = 0] = await addUsers(server, "newcomer", 1);
+  const capable = await guest.follow({ ...types, client_capabilities: { user_list_incomplete: true } });
+  const plain = await guest.follow(types);
+  const others = await peer.follow(types);
+  const [newcomer = 0] = await server.users("newcomer", 1);
   await owner.patch(`/users/${newcomer}`, { full_name: "Secret Name", role: roles.moderator });
   await owner.patch(`/users/${outsider.userId}`, { full_name: "Secret, too" });
   await owner.delete(`/users/${newcomer}`);
@@ -122,7 +109,7 @@ t.test("[S1] no event reveals a hidden user; a new hidden user is a placeholder 
 });
 
 t.test("a user who becomes visible is sent as an add event, one who becomes hidden as a remove event", async (t) => {
-  const follower = await Follower.of(guest, { event_types: ["realm_user", "message"] });
+  const follower = await guest.follow({ event_types: ["realm_user", "message"] });
   const changing = { subscriptions: [{ name: "room" }], principals: [outsider.userId] };
   await owner.post("/users/me/subscriptions", changing);
   t.equal((await guest.get(`/users/${outsider.userId}`)).status, 200);
@@ -138,11 +125,11 @@ t.test("a user who becomes visible is sent as an add event, one who becomes hidd
 });
 
 t.test("[spec 4.20] a deactivation hides a user seen in channels only, not one seen in conversations", async (t) => {
-  const [leaving, corresponding] = [await personOf(server, "leaving"), await personOf(server, "corresponding")];
+  const [leaving, corresponding] = [await server.user("leaving"), await server.user("corresponding")];
   const principals = [leaving.userId, corresponding.userId];
   await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "room" }], principals });
   await corresponding.post("/messages", { type: "direct", to: [guest.userId], content: "hello" });
-  const follower = await Follower.of(guest, { event_types: ["realm_user", "message"] });
+  const follower = await guest.follow({ event_types: ["realm_user", "message"] });
   for (const id of principals) await owner.delete(`/users/${id}`);
   await follower.settled();
   for (const id of principals) await owner.post(`/users/${id}/reactivate`);
@@ -169,21 +156,21 @@ t.test("[behaviour 5.1] a guest can write to users whom they can see", async (t)
 
 t.test("[spec 4.7] with the server's presence limit, a guest gets the presence of users they see", async (t) => {
   const limited = await startTestServer(t, { environment: { CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE: "true" } });
-  setRealmSettings(limited, { can_access_all_users_group: systemGroup(limited, "role:members") });
-  const visitor = await personOf(limited, "visitor", roles.guest);
-  const [near, far] = [await personOf(limited, "near"), await personOf(limited, "far")];
-  await createChannel(limited.owner, "room", [near, visitor]);
+  limited.setRealm({ can_access_all_users_group: limited.group("role:members") });
+  const visitor = await limited.user("visitor", roles.guest);
+  const [near, far] = [await limited.user("near"), await limited.user("far")];
+  await limited.owner.createChannel("room", [near, visitor]);
   for (const client of [near, far]) await client.post("/users/me/presence", { status: "active" });
   const { body } = await visitor.post("/users/me/presence", { status: "active", slim_presence: true });
   t.strictSame(Object.keys(body.presences).map(Number), [visitor.userId, near.userId]);
 });
 
 t.test("[E2] a user who becomes a restricted guest, or stops being one, must register again", async (t) => {
-  const changing = await personOf(server, "changing");
+  const changing = await server.user("changing");
   for (const role of [roles.guest, roles.member]) {
     const queue = await changing.register({ event_types: ["realm_user"] });
-    const changes = await watchChanges(owner);
-    t.strictSame(outcome(await owner.patch(`/users/${changing.userId}`, { role })), success());
+    const changes = await owner.watchChanges();
+    await expects(t, owner.patch(`/users/${changing.userId}`, { role }), success());
     const { body } = await changing.get("/events", { queue_id: queue.queue_id, last_event_id: queue.last_event_id });
     t.equal(body.code, "BAD_EVENT_QUEUE_ID", `${role}`);
     t.match(await changes(), [{ type: "realm_user", person: { role } }]);
@@ -191,21 +178,21 @@ t.test("[E2] a user who becomes a restricted guest, or stops being one, must reg
 });
 
 t.test("[S3] visibility_events_max: a guest who sees more users at once must register again", async (t) => {
-  await createChannel(owner, "hall", []);
-  const ids = await addUsers(server, "hall", limits.visibility_events_max + 1);
+  await owner.createChannel("hall", []);
+  const ids = await server.users("hall", limits.visibility_events_max + 1);
   const join = (principals: readonly number[]) =>
     owner.post("/users/me/subscriptions", { subscriptions: [{ name: "hall" }], principals });
   await join(ids.slice(1));
-  const { view } = realmOf(server);
+  const { view } = server.realm;
   const isOver = (id: string) => view.queue(id) === undefined;
-  const visitor = await personOf(server, "visitor", roles.guest);
-  const at = await Follower.of(visitor, { event_types: ["realm_user", "message"] });
+  const visitor = await server.user("visitor", roles.guest);
+  const at = await visitor.follow({ event_types: ["realm_user", "message"] });
   await join([visitor.userId]);
   await at.settled();
   t.equal(at.ofType("realm_user").length, limits.visibility_events_max, "at the bound");
   t.strictSame(idsOf(at.ofType("realm_user").map(({ person }) => person)), ids.slice(1));
   await join(ids.slice(0, 1));
-  const late = await personOf(server, "late visitor", roles.guest);
+  const late = await server.user("late visitor", roles.guest);
   const over = await late.register({ event_types: ["realm_user"] });
   await join([late.userId]);
   await until(() => isOver(over.queue_id));
@@ -216,19 +203,16 @@ t.test("[S3] visibility_events_max: a guest who sees more users at once must reg
 t.test("[S3] visibility_pairs_max: when very many users meet, the remaining guests register again", async (t) => {
   const [others, guests] = [800, 125];
   t.ok(guests * (others + guests) > limits.visibility_pairs_max && others + guests < limits.visibility_events_max);
-  await createChannel(owner, "arena", []);
+  await owner.createChannel("arena", []);
   const join = (principals: readonly number[]) =>
     owner.post("/users/me/subscriptions", { subscriptions: [{ name: "arena" }], principals });
-  await join(await addUsers(server, "arena", others));
-  const [first, last] = [
-    await personOf(server, "first guest", roles.guest),
-    await personOf(server, "last guest", roles.guest),
-  ];
-  const between = await addUsers(server, "arena guest", guests - 2, roles.guest);
+  await join(await server.users("arena", others));
+  const [first, last] = [await server.user("first guest", roles.guest), await server.user("last guest", roles.guest)];
+  const between = await server.users("arena guest", guests - 2, roles.guest);
   const queues = [];
   for (const client of [first, last]) queues.push(await client.register({ event_types: ["realm_user"] }));
   t.equal((await join([first.userId, ...between, last.userId])).status, 200);
-  const { view } = realmOf(server);
+  const { view } = server.realm;
   t.strictSame(
     queues.map(({ queue_id: id }) => view.queue(id) === undefined),
     [false, true],
@@ -236,8 +220,8 @@ t.test("[S3] visibility_pairs_max: when very many users meet, the remaining gues
 });
 
 t.test("[S3] only the newest direct conversations of a guest are checked", async (t) => {
-  const correspondent = await personOf(server, "correspondent", roles.guest);
-  const { environment, view } = realmOf(server);
+  const correspondent = await server.user("correspondent", roles.guest);
+  const { environment, view } = server.realm;
   await outsider.post("/messages", { type: "direct", to: [correspondent.userId], content: "hello" });
   t.equal((await correspondent.get(`/users/${outsider.userId}`)).status, 200);
   const newest = view.counter("recipient");

@@ -5,24 +5,7 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client, Params } from "../support/client.ts";
-import {
-  addUsers,
-  botOf,
-  createChannel,
-  type Event,
-  Follower,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  setUserSettings,
-  success,
-  systemGroup,
-  write,
-} from "../support/conversation.ts";
-import { watchChanges } from "../support/http.ts";
+import { type Client, type Event, expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, administrator, moderator, member, guest } = await startServerWithUsers(t, everyRole);
@@ -42,7 +25,7 @@ function emailOf(client: Client): string {
 }
 
 t.test("an administrator creates an account, and everybody receives an event", async (t) => {
-  const follower = await Follower.of(member, { event_types: ["realm_user", "subscription", "message"] });
+  const follower = await member.follow({ event_types: ["realm_user", "subscription", "message"] });
   const made = await administrator.post("/users", { ...good, email: "Nora@Example.com", full_name: "  Nora  " });
   t.strictSame(outcome(made), success({ user_id: made.body.user_id }));
   const [added] = (await follower.settled()) && follower.ofType("realm_user");
@@ -70,11 +53,11 @@ t.test("an administrator creates an account, and everybody receives an event", a
 });
 
 t.test("[spec 2.4] new members join the default channels, guests do not; subscribers receive an event", async (t) => {
-  const extra = await createChannel(owner, "for everybody", [], { is_default_stream: true });
-  const other = await createChannel(owner, "not for everybody", []);
-  const follower = await Follower.of(owner, { event_types: ["subscription", "message"] });
+  const extra = await owner.createChannel("for everybody", [], { is_default_stream: true });
+  const other = await owner.createChannel("not for everybody", []);
+  const follower = await owner.follow({ event_types: ["subscription", "message"] });
   const { body } = await owner.post("/users", { ...good, email: "joiner@example.com" });
-  const [guestId = 0] = await addUsers(server, "visitor", 1, roles.guest);
+  const [guestId = 0] = await server.users("visitor", 1, roles.guest);
   await follower.settled();
   const joined = follower.ofType("subscription").filter((event) => event.op === "peer_add");
   const channelsOf = (id: number) =>
@@ -100,16 +83,16 @@ async function anonymousKey(email: string) {
 }
 
 t.test("only administrators create users; a rejected request writes nothing", async (t) => {
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   for (const client of [moderator, member, guest]) {
-    t.strictSame(outcome(await client.post("/users", good)), adminNeeded);
-    t.strictSame(outcome(await client.post("/users", { ...good, email: emailOf(owner) })), adminNeeded);
+    await expects(t, client.post("/users", good), adminNeeded);
+    await expects(t, client.post("/users", { ...good, email: emailOf(owner) }), adminNeeded);
   }
   t.strictSame(await changes(), []);
 });
 
 t.test("each parameter is required and validated; an error writes nothing", async (t) => {
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   const tooLong = (name: string, limit: number) => refusal(`${name} is too long (limit: ${limit} characters)`);
   const inUse = refusal("Email is already in use.");
   const badAddress = refusal("Enter a valid email address.");
@@ -142,11 +125,11 @@ t.test("each parameter is required and validated; an error writes nothing", asyn
     ),
   ];
   for (const [params, expected] of cases) {
-    t.strictSame(outcome(await owner.post("/users", { ...good, ...params })), expected, JSON.stringify(params));
+    await expects(t, owner.post("/users", { ...good, ...params }), expected, JSON.stringify(params));
   }
   for (const name of ["email", "password", "full_name"]) {
     const expected = refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
-    t.strictSame(outcome(await owner.post("/users", { ...good, [name]: undefined })), expected);
+    await expects(t, owner.post("/users", { ...good, [name]: undefined }), expected);
   }
   t.strictSame(await changes(), []);
 });
@@ -221,8 +204,8 @@ t.test("[spec 2.6] role and its flags agree, for every role", async (t) => {
 });
 
 t.test("[spec 4.15] all users are listed by id: people, bots and deactivated users", async (t) => {
-  const bot = await botOf(server, "helper", member);
-  const [gone = 0] = await addUsers(server, "departed", 1);
+  const bot = await server.bot("helper", member);
+  const [gone = 0] = await server.users("departed", 1);
   await owner.delete(`/users/${gone}`);
   for (const client of [member, guest, bot]) {
     const { body } = await client.get("/users");
@@ -251,8 +234,8 @@ t.test("[spec 4.15] user_ids limits the result: unknown ids are omitted, repeate
 });
 
 t.test("[spec 4.15] client_gravatar: null where the client can compute the avatar, a URL otherwise", async (t) => {
-  const shy = await personOf(server, "shy");
-  setUserSettings(server, shy.userId, { email_address_visibility: 4 });
+  const shy = await server.user("shy");
+  server.setUser(shy.userId, { email_address_visibility: 4 });
   const url = /^https:\/\/secure\.gravatar\.com\/avatar\/[0-9a-f]{32}/;
   const byDefault = await membersSeenBy(member);
   t.equal(byDefault.get(owner.userId).avatar_url, null);
@@ -262,7 +245,7 @@ t.test("[spec 4.15] client_gravatar: null where the client can compute the avata
 });
 
 t.test("[spec 4.15] include_custom_profile_fields adds profile_data, but not for bots", async (t) => {
-  const bot = await botOf(server, "worker", member);
+  const bot = await server.bot("worker", member);
   const seen = await membersSeenBy(member, { include_custom_profile_fields: true });
   t.strictSame(seen.get(owner.userId).profile_data, {});
   t.notOk("profile_data" in seen.get(bot.userId));
@@ -270,7 +253,7 @@ t.test("[spec 4.15] include_custom_profile_fields adds profile_data, but not for
 });
 
 t.test("[spec 2.3] email_address_visibility decides which users see the email; others get a dummy email", async (t) => {
-  const target = await personOf(server, "target");
+  const target = await server.user("target");
   const viewers = { owner, administrator, moderator, member, guest, target };
   const expected: Readonly<Record<number, readonly (keyof typeof viewers)[]>> = {
     1: ["owner", "administrator", "moderator", "member", "guest", "target"],
@@ -280,7 +263,7 @@ t.test("[spec 2.3] email_address_visibility decides which users see the email; o
     5: ["owner", "administrator", "moderator", "target"],
   };
   for (const [visibility, names] of Object.entries(expected)) {
-    setUserSettings(server, target.userId, { email_address_visibility: Number(visibility) });
+    server.setUser(target.userId, { email_address_visibility: Number(visibility) });
     const email = visibility === "1" ? emailOf(target) : `user${target.userId}@colloquy.invalid`;
     for (const [name, viewer] of Object.entries(viewers)) {
       const seen = (await membersSeenBy(viewer)).get(target.userId);
@@ -295,7 +278,7 @@ t.test("[D27] without credentials only spectators can list users, and get no ema
   const refused = await anonymous.get("/users");
   const expected = refusal("Not logged in: API authentication or user session required", "UNAUTHORIZED", 401);
   t.strictSame(outcome(refused), expected);
-  setRealmSettings(server, { enable_spectator_access: true });
+  server.setRealm({ enable_spectator_access: true });
   for (const params of [{}, { client_gravatar: false, include_custom_profile_fields: true }]) {
     const { status, body } = await anonymous.get("/users", params);
     t.equal(status, 200);
@@ -308,27 +291,27 @@ t.test("[D27] without credentials only spectators can list users, and get no ema
     }
     t.notMatch(JSON.stringify(body), /@(?!colloquy\.invalid)/);
   }
-  t.strictSame(outcome(await anonymous.get("/users/me")), expected, "other operations stay closed");
-  setRealmSettings(server, { enable_spectator_access: false });
+  await expects(t, anonymous.get("/users/me"), expected, "other operations stay closed");
+  server.setRealm({ enable_spectator_access: false });
 });
 
 t.test("[behaviour 2.15] guests under can_access_all_users_group see users of a common channel", async (t) => {
-  const [outsider = 0] = await addUsers(server, "outsider", 1);
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+  const [outsider = 0] = await server.users("outsider", 1);
+  server.setRealm({ can_access_all_users_group: server.group("role:members") });
   const seen = await membersSeenBy(guest, { user_ids: [outsider, guest.userId, 1] });
   t.strictSame([...seen.keys()], [1, guest.userId], "themselves and bots");
   t.equal((await membersSeenBy(member)).has(outsider), true);
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
+  server.setRealm({ can_access_all_users_group: server.group("role:everyone") });
 });
 
 t.test("[spec 4.2] a new account gets the organization's defaults and keeps them when they change", async (t) => {
-  const { realm } = realmOf(server).view;
+  const { realm } = server.realm.view;
   const setDefaults = (userDefaults: Readonly<Record<string, unknown>>) =>
-    write(server, "realm", "realm", { ...realm, userDefaults });
+    server.write("realm", "realm", { ...realm, userDefaults });
   setDefaults({ email_address_visibility: 4 });
-  const [early = 0] = await addUsers(server, "early", 1);
+  const [early = 0] = await server.users("early", 1);
   setDefaults({});
-  const [late = 0] = await addUsers(server, "late", 1);
+  const [late = 0] = await server.users("late", 1);
   const seen = await membersSeenBy(owner);
   t.strictSame(
     [early, late].map((id) => seen.get(id).delivery_email),

@@ -4,7 +4,7 @@
  */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
-import { createChannel, outcome, personOf } from "../support/conversation.ts";
+import { outcome } from "../support/client.ts";
 import { Receiver, webhookBot } from "../support/receiver.ts";
 import { startTestServer } from "../support/server.ts";
 
@@ -16,10 +16,10 @@ const path = "/service-outgoing-webhook";
 const fields = ["bot_email", "bot_full_name", "data", "message", "msg", "result", "token", "trigger"];
 
 t.test("[D23] the answer has the envelope and section 6's fields for the caller's newest message", async (t) => {
-  const anna = await personOf(server, "anna");
+  const anna = await server.user("anna");
   const far = await Receiver.start(t);
   const { bot } = await webhookBot(anna, "helper", far.url);
-  await createChannel(anna, "kitchen", [anna]);
+  await anna.createChannel("kitchen", [anna]);
   const id = await anna.say("kitchen", "lunch", "**soup**");
   const { status, body } = await anna.post(path);
   t.equal(status, 200);
@@ -43,7 +43,7 @@ t.test("[D23] the answer has the envelope and section 6's fields for the caller'
 });
 
 t.test("[D23] without a message and without a bot, the answer has an example message and token", async (t) => {
-  const guest = await personOf(server, "guest", roles.guest);
+  const guest = await server.user("guest", roles.guest);
   const { status, body } = await guest.post(path, { whatever: 1 });
   t.equal(status, 200);
   t.strictSame(Object.keys(body).sort(), [...fields, "ignored_parameters_unsupported"].sort());
@@ -57,9 +57,9 @@ t.test("[D23] without a message and without a bot, the answer has an example mes
 });
 
 t.test("[S1] another user's bot, its token and messages that the caller cannot read are not revealed", async (t) => {
-  const [bert, carl] = [await personOf(server, "bert"), await personOf(server, "carl")];
+  const [bert, carl] = [await server.user("bert"), await server.user("carl")];
   const { bot } = await webhookBot(bert, "secretive", "https://example.com/");
-  await createChannel(bert, "secret", [bert], { invite_only: true });
+  await bert.createChannel("secret", [bert], { invite_only: true });
   await bert.say("secret", "t", "not for carl");
   const mine = await bert.post(path);
   const theirs = await carl.post(path);

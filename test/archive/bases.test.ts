@@ -18,7 +18,14 @@ async function startLater(t: Test, environment: Record<string, string> = {}) {
   const server = await startTestServer(t, { clock, environment: { ARCHIVE_DIR: archive, ...environment } });
   const { dataDir } = server;
   await until(() => isComplete(archive, dataDir));
-  return { ...server, archive, time, complete: () => until(() => isComplete(archive, dataDir)) };
+  return {
+    owner: server.owner,
+    dataDir,
+    stop: () => server.stop(),
+    archive,
+    time,
+    complete: () => until(() => isComplete(archive, dataDir)),
+  };
 }
 
 t.test("a base is made each ARCHIVE_BASE_HOURS if there are writes, and old ones go after ARCHIVE_DAYS", async (t) => {

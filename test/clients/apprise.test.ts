@@ -11,9 +11,8 @@ import { TLSSocket } from "node:tls";
 import t from "tap";
 import { makeBot } from "../support/bots.ts";
 import { certificateObstacle, newCertificate } from "../support/certificate.ts";
-import { createChannel } from "../support/conversation.ts";
 import { pythonObstacle, runPython } from "../support/python.ts";
-import { messageIds, openQueue, readNow } from "../support/realtime.ts";
+import { messageIds } from "../support/realtime.ts";
 import { startTestServer, type Teardown, temporaryFolder } from "../support/server.ts";
 
 const skip = pythonObstacle("apprise") ?? certificateObstacle() ?? false;
@@ -41,15 +40,15 @@ t.test("Apprise sends to a channel and to a user", { skip }, async (t) => {
   const server = await startTestServer(t);
   const { owner } = server;
   const friend = await server.person("Friend");
-  await createChannel(owner, "alarms", [owner, friend]);
+  await owner.createChannel("alarms", [owner, friend]);
   const { bot } = await makeBot(owner, "herald");
-  const queue = await openQueue(friend, ["message"]);
+  const queue = await friend.openQueue(["message"]);
   const target = `zulip://${bot.account?.email}/${bot.account?.key}`;
   const addresses = [`${target}/alarms?verify=no`, `${target}/${friend.account?.email}?verify=no`];
   const notify = ["-c", "from apprise.cli import main; main()", "--title", "disk", "--body", "is *full*", ...addresses];
   const { code, stderr } = await runPython(t, notify, { HTTPS_PROXY: await proxyTo(t, server.running.port) }).exited;
   t.equal(code, 0, stderr);
-  const events = await readNow(friend, queue);
+  const events = await friend.readNow(queue);
   t.equal(messageIds(events).length, 2);
   const received = events
     .map(({ message }) => [message.type, message.sender_id, message.subject, message.content])

@@ -1,7 +1,6 @@
 // The PyPI package `zulip_bots`, unmodified: an example bot that keeps its state on the server (`/bot_storage`).
 import t from "tap";
 import { makeBot } from "../support/bots.ts";
-import { createChannel } from "../support/conversation.ts";
 import { pythonObstacle, runPython, writeZuliprc } from "../support/python.ts";
 import { follow, isPolledBy, until } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
@@ -12,7 +11,7 @@ t.test("the example bot incrementor counts its mentions in one message", { skip 
   const server = await startTestServer(t);
   const { owner } = server;
   const { bot } = await makeBot(owner, "counter");
-  await createChannel(owner, "robots", [owner]);
+  await owner.createChannel("robots", [owner]);
   const { socket } = await follow(owner, { event_types: ["message", "update_message"] });
   t.teardown(() => socket.terminate());
   runPython(t, ["-m", "zulip_bots.run", "incrementor", "--config-file", writeZuliprc(t, bot)]);

@@ -6,9 +6,8 @@ import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { makeBot } from "../support/bots.ts";
-import type { Client } from "../support/client.ts";
+import type { Client, Follower } from "../support/client.ts";
 import { installClient } from "../support/client-build.ts";
-import { Follower } from "../support/conversation.ts";
 import { freePort } from "../support/ports.ts";
 import { checkout, Program, type ServerProgram, startProgram } from "../support/process.ts";
 import { temporaryFolder } from "../support/server.ts";
@@ -68,14 +67,14 @@ t.test("the reply bot answers everything once, through kills of the server and o
   const { bot, zuliprc } = await account("reply");
   const memory = join(folder, "position.json");
   let program = await start("reply-bot", [zuliprc, memory]);
-  let follower = await Follower.of(owner, { event_types: ["message"], apply_markdown: false });
+  let follower = await owner.follow({ event_types: ["message"], apply_markdown: false });
   await ask(bot, "one");
   await owner.say("general", "bots", "@**The reply** two");
   await owner.say("general", "bots", "not for it");
   for (const words of ["one", "two"]) await until(follower, bot, `You said: ${words}`);
 
   await killAndRestart();
-  follower = await Follower.of(owner, { event_types: ["message"], apply_markdown: false });
+  follower = await owner.follow({ event_types: ["message"], apply_markdown: false });
   await ask(bot, "three");
   await until(follower, bot, "You said: three");
 
@@ -125,12 +124,12 @@ t.test("the digest bot counts a channel's messages by topic, after a kill, too",
   const program = await start("digest-bot", [zuliprc]);
   await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "kitchen" }] });
   for (const topic of ["lunch", "coffee", "lunch"]) await owner.say("kitchen", topic, "x");
-  let follower = await Follower.of(owner, { event_types: ["message"], apply_markdown: false });
+  let follower = await owner.follow({ event_types: ["message"], apply_markdown: false });
   await ask(bot, "digest kitchen");
   const digest = "In #**kitchen** since yesterday:\n\n* **lunch**: 2 by Owner\n* **coffee**: 1 by Owner";
   await until(follower, bot, digest);
   await killAndRestart();
-  follower = await Follower.of(owner, { event_types: ["message"], apply_markdown: false });
+  follower = await owner.follow({ event_types: ["message"], apply_markdown: false });
   await ask(bot, "digest #**kitchen**");
   await until(follower, bot, digest);
   await ask(bot, "hello");

@@ -4,7 +4,6 @@
  */
 import t from "tap";
 import { makeBot } from "../support/bots.ts";
-import { createChannel } from "../support/conversation.ts";
 import { pythonObstacle, runPython, writeZuliprc } from "../support/python.ts";
 import { follow, isPolledBy, until } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
@@ -15,7 +14,7 @@ t.test("the example bot helloworld answers mentions and direct messages", { skip
   const server = await startTestServer(t);
   const { owner } = server;
   const { bot } = await makeBot(owner, "hello");
-  await createChannel(owner, "robots", [owner]);
+  await owner.createChannel("robots", [owner]);
   const { socket } = await follow(owner, { event_types: ["message", "reaction"] });
   t.teardown(() => socket.terminate());
   runPython(t, ["-m", "zulip_bots.run", "helloworld", "--config-file", writeZuliprc(t, bot)]);

@@ -5,7 +5,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import t from "tap";
-import { type Event, isPolledBy, until } from "../support/realtime.ts";
+import type { Event } from "../support/client.ts";
+import { isPolledBy, until } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 
 interface Line {

@@ -2,11 +2,11 @@
  * The PyPI package `zulip`, unmodified: its calls, its event loop, and its event loop across a restart of the server.
  */
 import t from "tap";
-import { Client } from "../support/client.ts";
+import { Client, type Event } from "../support/client.ts";
 import { freePort } from "../support/ports.ts";
 import { startProgram } from "../support/process.ts";
 import { clientProgram, pythonObstacle, runPython, writeZuliprc } from "../support/python.ts";
-import { type Event, isPolledBy, until } from "../support/realtime.ts";
+import { isPolledBy, until } from "../support/realtime.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
 const skip = pythonObstacle("zulip") ?? false;

@@ -4,7 +4,7 @@
  */
 import t from "tap";
 import { clientProgram, python, pythonObstacle, runPython, writeZuliprc } from "../support/python.ts";
-import { isPolledBy, openQueue, readNow, until } from "../support/realtime.ts";
+import { isPolledBy, until } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 
 const skip = pythonObstacle("zulipterminal", "pty") ?? false;
@@ -14,7 +14,7 @@ t.test("zulip-terminal shows messages, live ones too, and sends one", { skip }, 
   const { owner } = server;
   const friend = await server.person("Friend");
   await friend.say("general", "t", "written before");
-  const queue = await openQueue(friend, ["message"]);
+  const queue = await friend.openQueue(["message"]);
   const steps = [
     { see: "written before" },
     // The bottom line is drawn last. From then on the program reads keys.
@@ -39,6 +39,6 @@ t.test("zulip-terminal shows messages, live ones too, and sends one", { skip }, 
   await friend.say("general", "t", "written while it runs");
   const { code, stderr } = await program.exited;
   t.equal(code, 0, stderr);
-  const [, sent] = await readNow(friend, queue);
+  const [, sent] = await friend.readNow(queue);
   t.match(sent.message, { sender_id: owner.userId, type: "private", content: "typed in a terminal" });
 });

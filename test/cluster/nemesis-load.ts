@@ -1,7 +1,6 @@
 /** What clients of a cluster do while parts of it fail, and what they must never see. */
 import { setTimeout as wait } from "node:timers/promises";
-import type { Client } from "../support/client.ts";
-import type { Queue } from "../support/realtime.ts";
+import type { Client, Queue } from "../support/client.ts";
 
 const lanes = 6;
 const requestMsMax = 20_000;

@@ -5,7 +5,6 @@
 import type { Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Client } from "../support/client.ts";
-import { Follower } from "../support/conversation.ts";
 import type { HostClient } from "../support/http.ts";
 import { ascends } from "../support/kept-messages.ts";
 import { outboxMails } from "../support/mail.ts";
@@ -168,7 +167,7 @@ export class Schedule {
 
   /** Resolves when no message is waiting. */
   async over({ owner }: ServerProgram): Promise<void> {
-    const follower = await Follower.of(owner, { event_types: ["scheduled_messages", "message"] });
+    const follower = await owner.follow({ event_types: ["scheduled_messages", "message"] });
     for (let seen = 0; (await scheduledOf(owner)).length > 0; seen = follower.events.length) {
       const known = seen;
       await follower.until((event) => follower.events.indexOf(event) >= known);

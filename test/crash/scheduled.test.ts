@@ -3,8 +3,7 @@
  * what is due, and nothing twice.
  */
 import t from "tap";
-import type { Client } from "../support/client.ts";
-import { type Event, Follower } from "../support/conversation.ts";
+import type { Client, Event } from "../support/client.ts";
 import { startProgram } from "../support/process.ts";
 import { newestOf, remindersOf, schedule, scheduledOf } from "../support/scheduled.ts";
 import { temporaryFolder } from "../support/server.ts";
@@ -29,12 +28,12 @@ t.test("[M3, M8] each message is posted once after kill -9 before, at and after 
   await first.program.end("SIGKILL");
 
   const second = await startProgram(t, dataDir);
-  const follower = await Follower.of(second.owner, { event_types: ["message"] });
+  const follower = await second.owner.follow({ event_types: ["message"] });
   if ((await posted(second.owner)).length === 0) await follower.until((event: Event) => event.type === "message");
   await second.program.end("SIGKILL");
 
   const third = await startProgram(t, dataDir);
-  const rest = await Follower.of(third.owner, { event_types: ["scheduled_messages", "reminders", "message"] });
+  const rest = await third.owner.follow({ event_types: ["scheduled_messages", "reminders", "message"] });
   const isOver = async () => (await scheduledOf(third.owner)).length + (await remindersOf(third.owner)).length === 0;
   for (let seen = 0; !(await isOver()); seen = rest.events.length) {
     const known = seen;

@@ -4,8 +4,9 @@
  */
 import { pack } from "msgpackr";
 import t from "tap";
+import type { Event } from "../support/client.ts";
 import { startProgram } from "../support/process.ts";
-import { connect, type Event, follow, increases, messageIds, resume } from "../support/realtime.ts";
+import { connect, follow, increases, messageIds, resume } from "../support/realtime.ts";
 import { temporaryFolder } from "../support/server.ts";
 
 t.test("[E1, E2] sockets resume after kill -9 and after a stop without a gap or a duplicate", async (t) => {

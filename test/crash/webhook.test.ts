@@ -5,7 +5,6 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { Client } from "../support/client.ts";
-import { Follower } from "../support/conversation.ts";
 import { startProgram } from "../support/process.ts";
 import { answer, hang, privateAllowed, Receiver, webhookBot } from "../support/receiver.ts";
 import { temporaryFolder } from "../support/server.ts";
@@ -24,7 +23,7 @@ t.test("[M3] webhook messages in flight at kill -9 are sent and answered after t
   far.usual = (response, called) => answer({ content: `to ${JSON.parse(called.text).message.id}` })(response, called);
   const next = await startProgram(t, dataDir, privateAllowed.environment);
   const owner = new Client(next.url, killed.owner.account);
-  const follower = await Follower.of(owner);
+  const follower = await owner.follow();
   await far.call(underWay + count);
   const last = await owner.say("general", "t", "@**The waiting** the end");
   await follower.until((event) => event.message?.content === `to ${last}`);

@@ -7,7 +7,6 @@ import { roles } from "../../schemas/types.ts";
 import type { Make } from "../areas/area.ts";
 import { merged } from "../areas/index.ts";
 import type { Client } from "../support/client.ts";
-import { changeUser, createChannel, personOf, realmOf } from "../support/conversation.ts";
 import type { TestServer } from "../support/server.ts";
 import { Things, thingOf } from "./things.ts";
 
@@ -75,10 +74,10 @@ export class Senders {
     const people: Client[] = [];
     for (const role of senderRoles) if (role !== "nobody") people.push(await this.of(role));
     const active = people.filter((_client, index) => senderRoles[index + 1] !== "deactivated");
-    const hidden = await createChannel(owner, "hidden", [owner], { invite_only: true });
+    const hidden = await owner.createChannel("hidden", [owner], { invite_only: true });
     await owner.patch("/realm", { enable_spectator_access: true, moderation_request_channel_id: hidden });
-    await createChannel(owner, "web", active, { is_web_public: true });
-    await createChannel(owner, "common", active);
+    await owner.createChannel("web", active, { is_web_public: true });
+    await owner.createChannel("common", active);
     for (let count = 0; count < 6; count++) {
       await owner.say("common", "a topic", `*hello* ${count}`);
       await owner.say("hidden", "a topic", "secret");
@@ -99,15 +98,15 @@ export class Senders {
 
   async #create(role: SenderRole): Promise<Client> {
     if (role === "nobody") return this.#server.owner.anonymous();
-    const client = await personOf(this.#server, `${role.replace(" ", "")}${this.#created++}x`, accountRoles[role]);
+    const client = await this.#server.user(`${role.replace(" ", "")}${this.#created++}x`, accountRoles[role]);
     if (role.endsWith("bot")) {
       const botType = role === "bot" ? 1 : 2;
-      changeUser(this.#server, client.userId, (user) => ({ ...user, botType, botOwnerId: 2 }));
+      this.#server.changeUser(client.userId, (user) => ({ ...user, botType, botOwnerId: 2 }));
     }
     const answer = await client.post("/register", {});
     this.things.set(client.userId, "queue", String(answer.body.queue_id ?? ""));
     if (this.#created <= recordsMax) await this.#createRecords(role, client);
-    if (role === "deactivated") changeUser(this.#server, client.userId, (user) => ({ ...user, isActive: false }));
+    if (role === "deactivated") this.#server.changeUser(client.userId, (user) => ({ ...user, isActive: false }));
     return client;
   }
 
@@ -128,7 +127,7 @@ export class Senders {
   /** After a response: replaces a user whose account has changed. */
   checkSender(role: SenderRole, client: Client): void {
     if (role === "nobody" || role === "deactivated") return;
-    const { view } = realmOf(this.#server);
+    const { view } = this.#server.realm;
     const user = view.users.get(client.userId);
     const isSame = user?.isActive === true && user.role === accountRoles[role] && user.email === client.account?.email;
     if (!isSame) this.#members.delete(role);

@@ -2,10 +2,10 @@
  * A client that registered at some moment and follows events: its initial state plus events must equal the current
  * state. It reads its events from time to time, all of them again at the end, and once more from a position in between.
  */
-import type { Client } from "../support/client.ts";
+import type { Client, Event } from "../support/client.ts";
 import { MessageMirror, snapshotOf } from "../support/message-mirror.ts";
 import { Mirror, mirroredTypes, snapshotOf as stateSnapshotOf } from "../support/mirror.ts";
-import { type Event, readAgain, readNow } from "../support/realtime.ts";
+import { readAgain } from "../support/realtime.ts";
 import { differ } from "./differ.ts";
 import type { World } from "./world.ts";
 
@@ -75,7 +75,7 @@ export class EventFollower {
 
   async #readOn(): Promise<void> {
     const after = this.#live.at(-1)?.id ?? this.#state.last_event_id;
-    this.#live.push(...(await readNow(this.#client, this.#state, after)));
+    this.#live.push(...(await this.#client.readNow(this.#state, after)));
   }
 
   async compare(): Promise<void> {

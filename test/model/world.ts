@@ -1,6 +1,5 @@
 /** One run: a server of its own, users in channels, the facts about them, and clients that follow events. */
 import type { Client } from "../support/client.ts";
-import { createChannel, personOf, realmOf } from "../support/conversation.ts";
 import type { ManualClock } from "../support/manual-clock.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import type { Teardown, TestServer } from "../support/server.ts";
@@ -42,7 +41,7 @@ export class World {
 
   static async make(t: Teardown): Promise<World> {
     const { server, clock } = await startClockedServer(t);
-    const others = await Promise.all(names.slice(1).map((name) => personOf(server, name)));
+    const others = await Promise.all(names.slice(1).map((name) => server.user(name)));
     const people = [server.owner, ...others];
     // Topics that are followed automatically are not part of this model.
     for (const person of people) {
@@ -56,7 +55,7 @@ export class World {
     for (const [index, kind] of kinds.entries()) {
       const more = { invite_only: kind !== "public", history_public_to_subscribers: kind !== "protected" };
       const subscribers = members[index]?.map((person) => people[person] as Client) ?? [];
-      channelIds.push(await createChannel(server.owner, `channel ${index}`, subscribers, more));
+      channelIds.push(await server.owner.createChannel(`channel ${index}`, subscribers, more));
     }
     return new World(server, clock, people, channelIds);
   }
@@ -79,7 +78,7 @@ export class World {
 
   /** Resolves when the changes that marks and moves announce later have been announced. */
   async settled(): Promise<void> {
-    const { dispatcher, environment } = realmOf(this.server);
+    const { dispatcher, environment } = this.server.realm;
     for (;;) {
       await new Promise((resolve) => setImmediate(resolve));
       await dispatcher.idle();

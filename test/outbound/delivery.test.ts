@@ -14,7 +14,6 @@ import { type RunningServer, startServer } from "../../src/app/server.ts";
 import { MailSender } from "../../src/outbound/mail/mail-sender.ts";
 import { OutboxRelay } from "../../src/outbound/mail/outbox-relay.ts";
 import type { MailTransport } from "../../src/outbound/mail/transport.ts";
-import { realmOf } from "../support/conversation.ts";
 import {
   logIn,
   MailServer,
@@ -28,7 +27,7 @@ import {
 import { ManualClock } from "../support/manual-clock.ts";
 import { until } from "../support/realtime.ts";
 import { openNewRealm } from "../support/runtime.ts";
-import { startTestServer, type Teardown, type TestServer, temporaryFolder } from "../support/server.ts";
+import { startTestServer, type Teardown, TestServer, temporaryFolder } from "../support/server.ts";
 
 const owner = 2;
 const startedAt = Date.UTC(2026, 4, 1, 12);
@@ -43,7 +42,7 @@ async function ready(t: Teardown, far: MailServer | null, options: { clock?: Man
 }
 
 function deadLetters(server: TestServer) {
-  return realmOf(server).view.rows("deadLetters", { limit: 10 });
+  return server.realm.view.rows("deadLetters", { limit: 10 });
 }
 
 t.test("[D31] without a mail server, emails are written as files that only the owner may read", async (t) => {
@@ -109,7 +108,7 @@ t.test("[D31] an email that was not accepted is retried with growing pauses, as 
     await until(() => pendingMails(server)[0]?.attempts === attempts);
     t.equal(pendingMails(server)[0]?.dueAt, clock.now() + waitMs);
     clock.advance(waitMs - 1);
-    await realmOf(server).dispatcher.idle();
+    await server.realm.dispatcher.idle();
     t.equal(far.refusals, attempts, "not yet");
     clock.advance(1);
   }
@@ -208,7 +207,7 @@ t.test("[S2] the log contains no email address, no text and no password of the m
   };
   const running: RunningServer = await startServer(config, { log, die });
   t.teardown(() => running.stop());
-  const server = { running } as TestServer;
+  const server = new TestServer(running, running.url, config.dataDir);
   await logIn(server, owner, "home");
   await logIn(server, owner, "one", { client: "Peculiar" });
   await until(() => pendingMails(server)[0]?.attempts === 1);
@@ -258,7 +257,7 @@ t.test("[S3] mail_delivery_ms_max: a delivery times out, and the email is retrie
   await logIn(server, owner, "one");
   await far.until(() => far.connections === 1);
   clock.advance(limits.mail_delivery_ms_max - 1);
-  await realmOf(server).dispatcher.idle();
+  await server.realm.dispatcher.idle();
   t.equal(pendingMails(server)[0]?.attempts, 0);
   clock.advance(1);
   await until(() => pendingMails(server)[0]?.attempts === 1);

@@ -4,17 +4,15 @@
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { addUsers, createChannel, personOf, realmOf, write } from "../support/conversation.ts";
 import { outboxFiles, outboxMails, type Received } from "../support/mail.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { periodMs, startMissed } from "../support/missed-messages.ts";
 import { until } from "../support/realtime.ts";
-import { writeMany } from "../support/rows.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
 /** Removes an email, as after its delivery. */
 function remove(server: TestServer, id: number): void {
-  const { environment } = realmOf(server);
+  const { environment } = server.realm;
   environment.transaction(() => environment.remove("mails", id));
 }
 
@@ -39,7 +37,7 @@ t.test("[S3] missed_messages_per_mail_max: an email shows the newest messages an
 t.test("[S3] missed_messages_per_user_max: only the newest are kept, and the email says so", async (t) => {
   const { server, bob, direct, due } = await startMissed(t);
   const max = limits.missed_messages_per_user_max;
-  const row = () => realmOf(server).view.row("missedMessages", bob.userId);
+  const row = () => server.realm.view.row("missedMessages", bob.userId);
   const first = await direct("one", bob);
   for (let number = 2; number <= max; number++) await direct("more", bob);
   t.match(row(), { isCut: false, messageIds: { length: max, 0: first } });
@@ -50,12 +48,12 @@ t.test("[S3] missed_messages_per_user_max: only the newest are kept, and the ema
 
 t.test("[S3] missed_mail_characters_max: a message that does not fit is mentioned, but not shown", async (t) => {
   const { server, bob, direct, due } = await startMissed(t);
-  const { view } = realmOf(server);
+  const { view } = server.realm;
   const fill = async (length: number) => {
     const id = await direct("x", bob);
     const message = view.row("messages", id);
     if (message !== undefined)
-      write(server, "messages", id, { ...message, rendered: `<p>${"y".repeat(length - 7)}</p>` });
+      server.write("messages", id, { ...message, rendered: `<p>${"y".repeat(length - 7)}</p>` });
   };
   await fill(limits.missed_mail_characters_max);
   t.notMatch((await due())[0]?.email.text, "too long");
@@ -66,8 +64,7 @@ t.test("[S3] missed_mail_characters_max: a message that does not fit is mentione
 t.test("[S3] missed_mail_names_max: a large group is shown as some names and a number", async (t) => {
   const { server, bob, direct, due } = await startMissed(t);
   const people = [];
-  for (let number = 0; number < limits.missed_mail_names_max; number++)
-    people.push(await personOf(server, `P${number}-`));
+  for (let number = 0; number < limits.missed_mail_names_max; number++) people.push(await server.user(`P${number}-`));
   await direct("at the bound", bob, ...people.slice(1));
   t.equal(
     of(await due(), "Bob0@example.com")[0]?.email.subject,
@@ -82,7 +79,7 @@ t.test("[S3] missed_mail_names_max: a large group is shown as some names and a n
 
 t.test("[S3] missed_mails_per_hour_max: further emails wait for the next hour, unless they are read", async (t) => {
   const { server, ann, bob, say, due, pass, mails } = await startMissed(t);
-  const channel = await createChannel(server.owner, "kitchen", [ann, bob]);
+  const channel = await server.owner.createChannel("kitchen", [ann, bob]);
   const max = limits.missed_mails_per_hour_max;
   const ids: number[] = [];
   for (let number = 0; number < max + 2; number++) ids.push(await say(channel, `topic ${number}`, "@**Bob 0**"));
@@ -100,25 +97,25 @@ t.test("[S3] missed_mails_per_hour_max: further emails wait for the next hour, u
 t.test("[S3] missed_users_per_command_max: many recipients are checked in slices, each of them once", async (t) => {
   const { server, ann, say, pass } = await startMissed(t);
   const max = limits.missed_users_per_command_max;
-  const ids = await addUsers(server, "many", max * 2 + 1);
-  const channel = await createChannel(ann, "hall", []);
+  const ids = await server.users("many", max * 2 + 1);
+  const channel = await ann.createChannel("hall", []);
   for (let start = 0; start < ids.length; start += max) {
     const principals = JSON.stringify(ids.slice(start, start + max));
     await ann.post("/users/me/subscriptions", { subscriptions: JSON.stringify([{ name: "hall" }]), principals });
   }
   await pass(0);
-  const row = (id: number) => realmOf(server).view.row("missedMessages", id);
+  const row = (id: number) => server.realm.view.row("missedMessages", id);
   const followed = ids.slice(0, max + 1);
   for (const id of followed) {
-    write(server, "topicPolicies", [channel, "lunch", id], { visibilityPolicy: 3 });
-    write(server, "userTopics", [id, channel, "lunch"], { topic: "lunch", visibilityPolicy: 3, changedAt: 0 });
+    server.write("topicPolicies", [channel, "lunch", id], { visibilityPolicy: 3 });
+    server.write("userTopics", [id, channel, "lunch"], { topic: "lunch", visibilityPolicy: 3, changedAt: 0 });
   }
   const missedBy = (messageId: number) => ids.filter((id) => row(id)?.messageIds.includes(messageId) === true);
   const toFollowers = await say(channel, "lunch", "followers");
   await pass(0);
   t.strictSame(missedBy(toFollowers), followed);
   const toAll = await server.owner.patch("/realm", {
-    can_mention_many_users_group: { new: realmOf(server).view.groups.system("role:everyone")?.id },
+    can_mention_many_users_group: { new: server.realm.view.groups.system("role:everyone")?.id },
   });
   t.equal(toAll.status, 200);
   const everybody = await say(channel, "other", "@**all** hi");
@@ -130,7 +127,7 @@ t.test(
   "[S3, M8] a user has one timer, however often the batching period is extended or mails are written",
   async (t) => {
     const { server, bob, direct, pass, mails } = await startMissed(t);
-    const timers = () => realmOf(server).environment.count("timers");
+    const timers = () => server.realm.environment.count("timers");
     const period = async (seconds: number) => {
       const answer = await bob.patch("/settings", { email_notifications_batching_period_seconds: seconds });
       t.equal(answer.status, 200);
@@ -152,18 +149,17 @@ t.test(
     t.equal(timers(), 1, "the end of the hour");
     await pass(hourMs);
     t.equal(timers(), 0);
-    t.equal(realmOf(server).view.row("missedMessages", bob.userId), undefined);
+    t.equal(server.realm.view.row("missedMessages", bob.userId), undefined);
   },
 );
 
 t.test("[S3] missed_mails_pending_max: no email is written while that many wait", async (t) => {
   const { server, bob, direct, pass } = await startMissed(t);
   const max = limits.missed_mails_pending_max;
-  const { view, dispatcher } = realmOf(server);
+  const { view, dispatcher } = server.realm;
   const later = { template: "account-deactivated", to: "x@example.org", data: {}, createdAt: 0, attempts: 1 } as const;
   const dueAt = view.now + 1000 * hourMs;
-  writeMany(
-    server,
+  server.writeMany(
     "mails",
     Array.from({ length: max }, (_, index) => [index + 1, { ...later, id: index + 1, dueAt }] as const),
   );
@@ -181,14 +177,14 @@ t.test("[S3] missed_mails_pending_max: no email is written while that many wait"
 
 t.test("[M6] missed_timer_late_ms_max: a batch whose timer is lost is mailed with the next message", async (t) => {
   const { server, bob, direct, pass, mails } = await startMissed(t);
-  const row = () => realmOf(server).view.row("missedMessages", bob.userId);
+  const row = () => server.realm.view.row("missedMessages", bob.userId);
   await direct("first", bob);
   const before = row();
   if (before === undefined) throw new Error("nothing is remembered");
   // As after three attempts that threw.
-  const [timer] = realmOf(server).environment.keys("timers", { limit: 1 });
+  const [timer] = server.realm.environment.keys("timers", { limit: 1 });
   if (timer === undefined) throw new Error("no timer");
-  realmOf(server).environment.transaction(() => realmOf(server).environment.remove("timers", timer));
+  server.realm.environment.transaction(() => server.realm.environment.remove("timers", timer));
   await pass(periodMs + limits.missed_timer_late_ms_max);
   await direct("at the bound", bob);
   await pass(0);
@@ -207,7 +203,7 @@ t.test("[M8] messages missed before a stop are in one email after the next start
   const later = new ManualClock(clock.now() + periodMs);
   for (const _start of [1, 2]) {
     const again = await startTestServer(t, { dataDir: server.dataDir, clock: later });
-    await until(() => realmOf(again).view.counter("mail") === 1);
+    await until(() => again.realm.view.counter("mail") === 1);
     const [mail] = await outboxMails(server.dataDir, 1);
     t.match(mail?.email.text, "before the stop");
     t.match(
@@ -216,7 +212,7 @@ t.test("[M8] messages missed before a stop are in one email after the next start
       "without SITE_URL, the address at which the server listens",
     );
     later.advance(hourMs);
-    await realmOf(again).dispatcher.idle();
+    await again.realm.dispatcher.idle();
     t.equal(outboxFiles(server.dataDir).length, 1);
     const stopped = again.stop();
     later.advance(10_000);

@@ -6,7 +6,6 @@ import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { Client, Params } from "../support/client.ts";
-import { botOf, createChannel, personOf, realmOf, setRealmSettings } from "../support/conversation.ts";
 import type { Received } from "../support/mail.ts";
 import { did, type MissedBench, periodMs, site, startMissed } from "../support/missed-messages.ts";
 
@@ -48,14 +47,14 @@ t.test("[spec 2.3] messages of one batching period are one email, sent at its en
   t.match(mail?.email.html, `<a href="${link}">`);
   await pass(2 * 60 * 60 * 1000);
   t.strictSame(await mails(), [], "once");
-  t.equal(realmOf(server).view.row("missedMessages", bob.userId), undefined, "nothing is left of it");
+  t.equal(server.realm.view.row("missedMessages", bob.userId), undefined, "nothing is left of it");
 });
 
 t.test(
   "[D31] each conversation has one email with the public server's subject: direct, group, channel, resolved topic, empty topic",
   async (t) => {
     const { ann, bob, owner, ...bench } = { ...(await withOwner(t)) };
-    const kitchen = await createChannel(owner, "kitchen", [ann, bob]);
+    const kitchen = await owner.createChannel("kitchen", [ann, bob]);
     await bench.say(kitchen, "lunch", `@**Bob 0** one`);
     await bench.direct("two", bob, owner);
     await bench.say(kitchen, "✔ tea", `@**Bob 0** three`);
@@ -184,8 +183,8 @@ const cases: readonly Case[] = [
 t.test("[spec 2.3] setting, channel and topic decide which channel messages become mails", async (t) => {
   const { server, ann, say, due } = await startMissed(t);
   for (const [index, one] of cases.entries()) {
-    const reader = await personOf(server, `Reader${index}`);
-    const channel = await createChannel(server.owner, `place ${index}`, [ann, reader]);
+    const reader = await server.user(`Reader${index}`);
+    const channel = await server.owner.createChannel(`place ${index}`, [ann, reader]);
     const members = JSON.stringify([reader.userId]);
     await did(server.owner.post("/user_groups/create", { name: `cooks ${index}`, description: "", members }));
     await say(channel, "lunch", "mine", reader);
@@ -223,7 +222,7 @@ const meanwhile: Readonly<
 
 t.test("the link of a message without a topic has the empty part that clients expect", async (t) => {
   const { server, ann, bob, say, due } = await startMissed(t);
-  const channel = await createChannel(server.owner, "attic", [server.owner, ann, bob]);
+  const channel = await server.owner.createChannel("attic", [server.owner, ann, bob]);
   const id = await say(channel, "", "@**Bob 0** here");
   const [mail] = (await due()).filter((one) => addresses([one])[0] === "Bob0@example.com");
   t.match(mail?.email.text, `#narrow/channel/${channel}-attic/topic//near/${id}`);
@@ -233,18 +232,18 @@ t.test("[D170] an email respects changes made before it is due", async (t) => {
   for (const [title, change] of Object.entries(meanwhile)) {
     const bench = await startMissed(t);
     const { server, ann, bob, say, due } = bench;
-    const channel = await createChannel(server.owner, "cellar", [server.owner, ann, bob], { invite_only: true });
+    const channel = await server.owner.createChannel("cellar", [server.owner, ann, bob], { invite_only: true });
     // Following the topic would be another reason for an email.
     await set(bob, { automatically_follow_topics_where_mentioned: false });
     const id = await say(channel, "wine", "@**Bob 0** here");
-    t.ok(realmOf(server).view.row("missedMessages", bob.userId), "it is remembered");
+    t.ok(server.realm.view.row("missedMessages", bob.userId), "it is remembered");
     await change(bench, { id, channel });
     t.strictSame(
       addresses(await due()).filter((one) => one === "Bob0@example.com"),
       [],
       title,
     );
-    t.equal(realmOf(server).view.row("missedMessages", bob.userId), undefined, title);
+    t.equal(server.realm.view.row("missedMessages", bob.userId), undefined, title);
     await server.stop();
   }
 });
@@ -278,16 +277,16 @@ t.test("[D170] an active user gets no email; an idle or offline one does", async
   t.match(mail?.email.text, "after");
   t.notMatch(mail?.email.text, "while active");
   t.strictSame(await mails(), []);
-  t.equal(realmOf(server).view.row("missedMessages", bob.userId)?.mailsInHour, 2);
+  t.equal(server.realm.view.row("missedMessages", bob.userId)?.mailsInHour, 2);
 });
 
 t.test(
   "[D170] bots, the sender and users who cannot read the message get no email; others get one, also for a bot's message",
   async (t) => {
     const { server, ann, bob, direct, say, due } = await startMissed(t);
-    const bot = await botOf(server, "Robot", bob);
-    const outsider = await personOf(server, "Outsider");
-    const channel = await createChannel(server.owner, "kitchen", [ann, bob, bot]);
+    const bot = await server.bot("Robot", bob);
+    const outsider = await server.user("Outsider");
+    const channel = await server.owner.createChannel("kitchen", [ann, bob, bot]);
     await set(ann, { enable_stream_email_notifications: true });
     await direct("to a program", bot);
     await direct("to myself", ann);
@@ -296,7 +295,7 @@ t.test(
       addresses(await due()).filter((one) => one !== "owner@localhost"),
       [],
     );
-    t.equal(realmOf(server).view.row("missedMessages", outsider.userId), undefined);
+    t.equal(server.realm.view.row("missedMessages", outsider.userId), undefined);
     await did(bot.post("/messages", { type: "direct", to: [bob.userId], content: "beep" }));
     t.strictSame(subjects(await due()), ["Direct messages with Robot 0"]);
   },
@@ -304,7 +303,7 @@ t.test(
 
 t.test("[spec 2.3] when off, one email without names and content", async (t) => {
   const { server, ann, bob, direct, say, due } = await startMissed(t);
-  const channel = await createChannel(server.owner, "cellar", [ann, bob]);
+  const channel = await server.owner.createChannel("cellar", [ann, bob]);
   await set(bob, { message_content_in_email_notifications: false });
   await direct("s3cret", bob);
   await say(channel, "wine", "@**Bob 0** s3cret");
@@ -358,9 +357,9 @@ t.test("[behaviour 2.1] a new batching period counts from the first message, als
 
 t.test("[S1] a restricted guest's email contains no name of a user that the guest may not see", async (t) => {
   const { server, ann, bob, say, due } = await startMissed(t);
-  setRealmSettings(server, { can_access_all_users_group: realmOf(server).view.groups.system("role:members")?.id ?? 0 });
-  const guest = await personOf(server, "Guest", roles.guest);
-  const channel = await createChannel(server.owner, "lobby", [ann, bob, guest]);
+  server.setRealm({ can_access_all_users_group: server.realm.view.groups.system("role:members")?.id ?? 0 });
+  const guest = await server.user("Guest", roles.guest);
+  const channel = await server.owner.createChannel("lobby", [ann, bob, guest]);
   await set(guest, { enable_stream_email_notifications: true });
   await say(channel, "hello", "@**Bob 0** meet the guest");
   await did(ann.delete("/users/me/subscriptions", { subscriptions: ["lobby"] }));
@@ -372,7 +371,7 @@ t.test("[S1] a restricted guest's email contains no name of a user that the gues
 
 t.test("[spec 2.3] an edit that adds a mention counts as a mention, a repeated mention does not", async (t) => {
   const { server, ann, bob, say, due } = await startMissed(t);
-  const channel = await createChannel(server.owner, "kitchen", [ann, bob]);
+  const channel = await server.owner.createChannel("kitchen", [ann, bob]);
   const id = await say(channel, "lunch", "who cooks?");
   await did(ann.patch(`/messages/${id}`, { content: "@**Bob 0** cooks" }));
   t.strictSame(subjects(await due()), ["#kitchen > lunch"]);

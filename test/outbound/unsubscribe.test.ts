@@ -10,11 +10,10 @@ import { unsubscribeUrl } from "../../src/app/unsubscribe-links.ts";
 import { MailSender } from "../../src/outbound/mail/mail-sender.ts";
 import { OutboxRelay } from "../../src/outbound/mail/outbox-relay.ts";
 import type { Client } from "../support/client.ts";
-import { createChannel, reactivate, realmOf } from "../support/conversation.ts";
 import { attribute, byTag, field, type Page, submit, visit } from "../support/join.ts";
 import { logIn, MailServer, pendingMails, type Received } from "../support/mail.ts";
 import { did, startMissed } from "../support/missed-messages.ts";
-import { openQueue, readNow, until } from "../support/realtime.ts";
+import { until } from "../support/realtime.ts";
 import { openNewRealm, ownerId } from "../support/runtime.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
@@ -104,33 +103,33 @@ t.test("[D258] an email about a login has a link of its own kind; emails without
 
 t.test("[D258] one click switches all emails about messages off, as events tell; a second one says so", async (t) => {
   const { server, bob, direct, say, due, mails } = await startMissed(t);
-  const kitchen = await createChannel(server.owner, "kitchen", [bob]);
+  const kitchen = await server.owner.createChannel("kitchen", [bob]);
   await did(bob.patch("/settings", { enable_stream_email_notifications: true }));
   const own = [{ stream_id: kitchen, property: "email_notifications", value: true }];
   await did(bob.post("/users/me/subscriptions/properties", { subscription_data: own }));
   await direct("one", bob);
   const link = linkOf((await due())[0], server);
-  const queue = await openQueue(bob, ["user_settings", "subscription"]);
+  const queue = await bob.openQueue(["user_settings", "subscription"]);
   const clicked = await click(link);
   t.equal(clicked.status, 200);
   t.match(clicked.text, "You are unsubscribed");
   const after = await settings(bob);
   for (const name of missedSettings) t.equal(after[name], false, name);
   t.equal(after["enable_login_emails"], true, "other kinds stay");
-  const events = await readNow(bob, queue);
+  const events = await bob.readNow(queue);
   t.strictSame(
     events.map(({ property, value }) => [property, value]),
     [...missedSettings.map((name) => [name, false]), ["email_notifications", false]],
   );
   t.match(events.at(-1), { type: "subscription", op: "update", stream_id: kitchen });
 
-  const turn = realmOf(server).view.position;
+  const turn = server.realm.view.position;
   for (const again of [await click(link), await click(link, "text/plain")]) {
     t.equal(again.status, 200);
     t.match(again.text, "You were unsubscribed already");
   }
   t.match((await visit(link)).text, "You were unsubscribed already");
-  t.equal(realmOf(server).view.position, turn, "nothing is written again");
+  t.equal(server.realm.view.position, turn, "nothing is written again");
 
   await direct("two", bob);
   await say(kitchen, "lunch", "three", server.owner);
@@ -171,7 +170,7 @@ t.test("[D258] a wrong link is answered with a page, and nothing is written", as
   const { server, ann, bob, direct, due } = await startMissed(t);
   await direct("one", bob);
   const link = linkOf((await due())[0], server);
-  const [before, turn] = [await settings(bob), realmOf(server).view.position];
+  const [before, turn] = [await settings(bob), server.realm.view.position];
   const flipped = link.slice(0, -10) + (link.at(-10) === "A" ? "B" : "A") + link.slice(-9);
   for (const wrong of [
     flipped,
@@ -193,7 +192,7 @@ t.test("[D258] a wrong link is answered with a page, and nothing is written", as
   t.equal((await fetch(link, { method: "PUT" })).status, 405);
   const large = await fetch(link, { method: "POST", body: "x".repeat(limits.body_bytes_max + 1) });
   t.equal(large.status, 413);
-  t.strictSame([await settings(bob), realmOf(server).view.position], [before, turn]);
+  t.strictSame([await settings(bob), server.realm.view.position], [before, turn]);
 });
 
 t.test("[D258] a link is worth nothing while the account is deactivated, or its address has changed", async (t) => {
@@ -202,9 +201,9 @@ t.test("[D258] a link is worth nothing while the account is deactivated, or its 
   const link = linkOf((await due())[0], server);
   await did(server.owner.delete(`/users/${bob.userId}`));
   t.ok(isGone(await submit(link, {})));
-  await reactivate(server, server.owner, bob);
+  await server.reactivate(server.owner, bob);
   t.equal((await visit(link)).status, 200);
-  const { view, projections } = realmOf(server);
+  const { view, projections } = server.realm;
   const row = view.users.get(bob.userId);
   if (row === undefined) throw new Error("nobody");
   projections.apply({ table: "users", key: bob.userId, row: { ...row, email: "bob.new@example.com" } });
@@ -220,14 +219,14 @@ t.test("[S3] unsubscribed_channels_per_command_max: further channels are left to
     const subscriptions = names.slice(at, at + limits.channels_created_per_request_max);
     await did(bob.post("/users/me/subscriptions", { subscriptions }));
   }
-  const own = [...realmOf(server).view.subscriptions.ofUser(bob.userId)].map(({ channelId }) => {
+  const own = [...server.realm.view.subscriptions.ofUser(bob.userId)].map(({ channelId }) => {
     return { stream_id: channelId, property: "email_notifications", value: true };
   });
   await did(bob.post("/users/me/subscriptions/properties", { subscription_data: own }));
   await direct("one", bob);
   const link = linkOf((await due())[0], server);
   t.equal((await click(link)).status, 200);
-  await realmOf(server).dispatcher.idle();
+  await server.realm.dispatcher.idle();
   const { body } = await bob.get("/users/me/subscriptions");
   const wanted = body.subscriptions.filter((one: { email_notifications: unknown }) => one.email_notifications === true);
   t.strictSame([body.subscriptions.length >= count, wanted], [true, []]);
@@ -237,7 +236,7 @@ t.test("[M1, S2] a link outlives a restart; it has no key in it, logs and events
   const { server, clock, bob, direct, due } = await startMissed(t);
   await direct("one", bob);
   const link = linkOf((await due())[0], server);
-  const { view } = realmOf(server);
+  const { view } = server.realm;
   const secret = view.row("linkSecrets", "unsubscribe")?.secret ?? "";
   t.match(secret, /^[\w-]{43}$/, "256 random bits");
   for (const table of ["mails", "deadMails", "events", "timers", "snapshots", "mailbox"] as const) {

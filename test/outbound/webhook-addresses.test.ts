@@ -6,7 +6,6 @@
 import t, { type Test } from "tap";
 import { readConfig } from "../../src/app/config.ts";
 import { isPublicAddress } from "../../src/outbound/webhooks/addresses.ts";
-import { realmOf } from "../support/conversation.ts";
 import { until } from "../support/realtime.ts";
 import { answer, pendingWebhooks, privateAllowed, Receiver, status, webhookBot } from "../support/receiver.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
@@ -17,7 +16,7 @@ async function said(server: TestServer, name: string, url: string): Promise<stri
   const { bot } = await webhookBot(owner, name, url);
   await owner.post("/messages", { type: "direct", to: [bot.userId], content: "?" });
   await until(() => pendingWebhooks(server).length === 0);
-  await realmOf(server).dispatcher.idle();
+  await server.realm.dispatcher.idle();
   const narrow = [["sender", String(bot.userId)]];
   const page = { anchor: "newest", num_before: 10, num_after: 0, narrow, apply_markdown: false };
   const { body } = await owner.get("/messages", page);

@@ -9,7 +9,6 @@ import { limits } from "../../schemas/limits.ts";
 import { readConfig } from "../../src/app/config.ts";
 import { startServer } from "../../src/app/server.ts";
 import { Client } from "../support/client.ts";
-import { botOf, createChannel, personOf, realmOf, setRealmSettings, systemGroup } from "../support/conversation.ts";
 import { until } from "../support/realtime.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import {
@@ -29,7 +28,7 @@ import { readZuliprc, startTestServer, type TestServer, temporaryFolder } from "
 
 async function ready(t: Test) {
   const { server, clock } = await startClockedServer(t, privateAllowed);
-  const [anna, bert] = [await personOf(server, "anna"), await personOf(server, "bert")];
+  const [anna, bert] = [await server.user("anna"), await server.user("bert")];
   return { server, clock, anna, bert };
 }
 
@@ -38,9 +37,9 @@ function direct(by: Client, bot: Client, content = "?") {
 }
 
 async function quiet(server: TestServer): Promise<void> {
-  await realmOf(server).dispatcher.idle();
+  await server.realm.dispatcher.idle();
   await until(() => pendingWebhooks(server).length === 0);
-  await realmOf(server).dispatcher.idle();
+  await server.realm.dispatcher.idle();
 }
 
 async function textsFrom(reader: Client, senderId: number): Promise<string[]> {
@@ -111,7 +110,7 @@ t.test("[D160] a webhook answered with 500 is retried with the same payload, and
       await until(() => pendingWebhooks(server)[0]?.attempts === attempts);
       t.equal(pendingWebhooks(server)[0]?.dueAt, clock.now() + waitMs);
       clock.advance(waitMs - 1);
-      await realmOf(server).dispatcher.idle();
+      await server.realm.dispatcher.idle();
       t.equal(far.calls.length, attempts, "not yet");
       clock.advance(1);
     }
@@ -157,7 +156,7 @@ t.test("[S3] webhook_delivery_ms_max: a request to a hanging receiver is retried
     for (let attempts = 1; attempts <= limits.webhook_attempts_max; attempts++) {
       await far.call(attempts);
       clock.advance(limits.webhook_delivery_ms_max - 1);
-      await realmOf(server).dispatcher.idle();
+      await server.realm.dispatcher.idle();
       t.equal(pendingWebhooks(server)[0]?.attempts, attempts - 1);
       clock.advance(1);
       await far.until(() => far.open === 0);
@@ -182,7 +181,7 @@ t.test("[behaviour 10] one slow receiver delays neither other bots nor requests"
   await direct(bert, two);
   await quick.call(1);
   await until(() => pendingWebhooks(server).every(({ botId }) => botId === one.userId));
-  await realmOf(server).dispatcher.idle();
+  await server.realm.dispatcher.idle();
   t.strictSame(await textsFrom(bert, two.userId), ["quick"]);
   t.equal(slow.open, limits.webhook_deliveries_per_bot_concurrent_max, "webhook_deliveries_per_bot_concurrent_max");
   t.equal(slow.calls.length, slow.open);
@@ -209,7 +208,7 @@ t.test("[S3] webhook_deliveries_concurrent_max: at most that many requests run a
     await bert.say("general", "t", mentions);
   }
   await far.call(max);
-  await realmOf(server).dispatcher.idle();
+  await server.realm.dispatcher.idle();
   t.equal(far.calls.length, max);
   far.release(answer({}));
   await far.call(max + limits.webhook_deliveries_per_bot_concurrent_max);
@@ -256,10 +255,10 @@ t.test("[D161] a reply that the bot may not post is dropped, and the owner is no
   const { server, anna, bert } = await ready(t);
   const far = await Receiver.start(t, answer({ content: "may I?" }));
   const { bot } = await webhookBot(anna, "mute", far.url);
-  const id = await createChannel(server.owner, "news", [server.owner, anna, bert]);
+  const id = await server.owner.createChannel("news", [server.owner, anna, bert]);
   await bert.say("news", "t", "before");
   far.usual = (response) => {
-    const owners = { new: systemGroup(server, "role:nobody") };
+    const owners = { new: server.group("role:nobody") };
     void server.owner.patch(`/streams/${id}`, { can_send_message_group: owners }).then(({ status }) => {
       t.equal(status, 200);
       response.end(JSON.stringify({ content: "may I?" }));
@@ -273,9 +272,9 @@ t.test("[D161] a reply that the bot may not post is dropped, and the owner is no
 
   const wild = await Receiver.start(t, answer({ content: "@**all** wake up" }));
   const { bot: loud } = await webhookBot(anna, "loud", wild.url);
-  setRealmSettings(server, { can_mention_many_users_group: systemGroup(server, "role:nobody") });
-  const crowd = await Promise.all(Array.from({ length: 16 }, (_, index) => botOf(server, `c${index}`, anna)));
-  await createChannel(server.owner, "crowd", [bert, ...crowd]);
+  server.setRealm({ can_mention_many_users_group: server.group("role:nobody") });
+  const crowd = await Promise.all(Array.from({ length: 16 }, (_, index) => server.bot(`c${index}`, anna)));
+  await server.owner.createChannel("crowd", [bert, ...crowd]);
   await bert.say("crowd", "t", "@**The loud**");
   await quiet(server);
   t.strictSame(await textsFrom(anna, loud.userId), []);
@@ -284,7 +283,7 @@ t.test("[D161] a reply that the bot may not post is dropped, and the owner is no
 
 t.test("[M3] waiting messages are sent after a restart, those in flight a second time", async (t) => {
   const server = await startTestServer(t, { ...privateAllowed, clock: patientClock });
-  const anna = await personOf(server, "anna");
+  const anna = await server.user("anna");
   const far = await Receiver.start(t, hang);
   const { bot } = await webhookBot(anna, "waiting", far.url);
   const count = limits.webhook_deliveries_per_bot_concurrent_max + 3;

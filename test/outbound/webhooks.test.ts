@@ -6,7 +6,6 @@ import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { makeBot } from "../support/bots.ts";
 import type { Client } from "../support/client.ts";
-import { createChannel, Follower, personOf, realmOf } from "../support/conversation.ts";
 import { until } from "../support/realtime.ts";
 import {
   answer,
@@ -21,8 +20,8 @@ import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t, { ...privateAllowed, clock: patientClock });
 const { owner } = server;
-const anna = await personOf(server, "anna");
-const bert = await personOf(server, "bert");
+const anna = await server.user("anna");
+const bert = await server.user("bert");
 
 function direct(by: Client, to: readonly Client[], content: string) {
   return by.post("/messages", { type: "direct", to: to.map(({ userId }) => userId), content });
@@ -30,9 +29,9 @@ function direct(by: Client, to: readonly Client[], content: string) {
 
 /** Resolves when every delivery has been sent and answered. */
 async function quiet(): Promise<void> {
-  await realmOf(server).dispatcher.idle();
+  await server.realm.dispatcher.idle();
   await until(() => pendingWebhooks(server).length === 0);
-  await realmOf(server).dispatcher.idle();
+  await server.realm.dispatcher.idle();
 }
 
 /** The texts by `sender` as `reader` sees them, newest last. */
@@ -109,7 +108,7 @@ t.test("[behaviour 10] silent mentions, wildcards, groups, bots and the bot itse
   const { bot } = await webhookBot(anna, "deaf", far.url);
   const { bot: too } = await webhookBot(anna, "deaf too".replace(" ", "-"), far.url, { full_name: "The deaf too" });
   const { bot: generic } = await makeBot(anna, "talker");
-  await createChannel(owner, "quiet place", [owner, anna, bert, bot, too]);
+  await owner.createChannel("quiet place", [owner, anna, bert, bot, too]);
   const params = { name: "hooks", description: "", members: [bot.userId, anna.userId] };
   t.equal((await owner.post("/user_groups/create", params)).status, 200);
   for (const content of ["@_**The deaf**", "@**all**", "@*hooks*", "`@**The deaf**`", "The deaf"]) {
@@ -129,7 +128,7 @@ t.test("[behaviour 10] silent mentions, wildcards, groups, bots and the bot itse
 t.test("[S1] a mention in a channel that the bot cannot read triggers nothing", async (t) => {
   const far = await Receiver.start(t);
   const { bot } = await webhookBot(anna, "outsider", far.url);
-  await createChannel(bert, "secret", [bert], { invite_only: true });
+  await bert.createChannel("secret", [bert], { invite_only: true });
   await bert.say("secret", "t", "@**The outsider**");
   await quiet();
   t.equal(far.calls.length, 0);
@@ -142,7 +141,7 @@ t.test("[S1] a mention in a channel that the bot cannot read triggers nothing", 
 t.test("[D161] the receiver's reply is posted by the bot in the same conversation", async (t) => {
   const far = await Receiver.start(t, answer({ content: "**soup** " }));
   const { bot } = await webhookBot(anna, "cook", far.url);
-  const follower = await Follower.of(bert, { apply_markdown: true });
+  const follower = await bert.follow({ apply_markdown: true });
   const sent = (event: { type: string; message: { sender_id: number } }) =>
     event.type === "message" && event.message.sender_id === bot.userId;
   await bert.say("general", "food", "@**The cook** what is there?");
@@ -243,7 +242,7 @@ t.test(
     const { token, ...fields } = Object.fromEntries(new URLSearchParams(text));
     t.match(token, /^[A-Za-z0-9]{32}$/);
     t.strictSame(fields, {
-      team_id: `T${realmOf(server).view.realm.id}`,
+      team_id: `T${server.realm.view.realm.id}`,
       team_domain: "",
       channel_id: `C${stream_id}`,
       channel_name: "general",
@@ -298,7 +297,7 @@ t.test("[S1] a message edited before delivery is sent in its new form, a deleted
 t.test("[S1] a message that the bot can no longer read at delivery is not sent", async (t) => {
   const far = await Receiver.start(t, hang);
   const { bot } = await webhookBot(anna, "expelled", far.url);
-  await createChannel(bert, "closed", [bert, bot], { invite_only: true });
+  await bert.createChannel("closed", [bert, bot], { invite_only: true });
   const busy = limits.webhook_deliveries_per_bot_concurrent_max;
   for (let index = 0; index <= busy; index++) await bert.say("closed", "t", "@**The expelled**");
   await far.call(busy);

@@ -4,7 +4,6 @@
 import t from "tap";
 import { command } from "../../actors/protocol/commands.ts";
 import type { MailRecord } from "../../schemas/mails.ts";
-import { changeUser, createChannel, realmOf, write } from "../support/conversation.ts";
 import { outboxFiles } from "../support/mail.ts";
 import { did, type MissedBench, startMissed } from "../support/missed-messages.ts";
 import { until } from "../support/realtime.ts";
@@ -17,12 +16,12 @@ t.test(
       deleted: ({ server }, id) => did(server.owner.delete(`/messages/${id}`)),
       deactivated: ({ server, bob }) => did(server.owner.delete(`/users/${bob.userId}`)),
       "another address": async ({ server, bob }) =>
-        changeUser(server, bob.userId, (user) => ({ ...user, email: "b@x.org" })),
+        server.changeUser(bob.userId, (user) => ({ ...user, email: "b@x.org" })),
     };
     for (const [title, change] of Object.entries(cases)) {
       const bench = await startMissed(t);
       const { server, ann, bob, clock } = bench;
-      const channel = await createChannel(server.owner, "attic", [server.owner, ann, bob]);
+      const channel = await server.owner.createChannel("attic", [server.owner, ann, bob]);
       const id = await bench.say(channel, "boxes", "words");
       const mail = {
         id: 1000,
@@ -33,11 +32,11 @@ t.test(
         attempts: 1,
         dueAt: clock.now(),
       } as const;
-      write(server, "mails", 1000, { ...mail, data: { ...mail.data, realmName: "Realm", fullName: "Bob" } });
+      server.write("mails", 1000, { ...mail, data: { ...mail.data, realmName: "Realm", fullName: "Bob" } });
       await change(bench, id);
-      realmOf(server).dispatcher.send(command({ actor: "mail", id: 1000 }, "mail.due", {}, null));
-      await realmOf(server).dispatcher.idle();
-      await until(() => realmOf(server).view.row("mails", 1000) === undefined);
+      server.realm.dispatcher.send(command({ actor: "mail", id: 1000 }, "mail.due", {}, null));
+      await server.realm.dispatcher.idle();
+      await until(() => server.realm.view.row("mails", 1000) === undefined);
       t.equal(
         outboxFiles(server.dataDir).some((name) => name.includes("-1000")),
         title === "as it was",
@@ -61,10 +60,10 @@ t.test("[D174] an email waiting for another attempt is dropped when its recipien
     const bench = await startMissed(t);
     const { server, bob } = bench;
     await did(bob.patch("/settings", { enable_login_emails: isWanted }));
-    write(server, "mails", 1000, waiting(bench));
-    realmOf(server).dispatcher.send(command({ actor: "mail", id: 1000 }, "mail.due", {}, null));
-    await realmOf(server).dispatcher.idle();
-    await until(() => realmOf(server).view.row("mails", 1000) === undefined);
+    server.write("mails", 1000, waiting(bench));
+    server.realm.dispatcher.send(command({ actor: "mail", id: 1000 }, "mail.due", {}, null));
+    await server.realm.dispatcher.idle();
+    await until(() => server.realm.view.row("mails", 1000) === undefined);
     const isSent = outboxFiles(server.dataDir).some((name) => name.includes("-1000"));
     t.equal(isSent, isWanted, isWanted ? "wanted" : "switched off");
     await server.stop();
@@ -74,12 +73,12 @@ t.test("[D174] an email waiting for another attempt is dropped when its recipien
 t.test("[D174] a dead letter that its recipient has switched off is not sent by a retry", async (t) => {
   const bench = await startMissed(t);
   const { server, bob } = bench;
-  const { dispatcher, view } = realmOf(server);
+  const { dispatcher, view } = server.realm;
   const delivery = { kind: "mail", id: 1000, template: "new-login", to: "Bob0@example.com" } as const;
   const died = command({ actor: "mail", id: 1000 }, "mail.failed", { isPermanent: true, reason: "no" }, null);
   const letter = { sequence: 7, command: died, diedAt: 1, error: "e", attempts: 1, delivery } as const;
-  write(server, "deadLetters", 7, letter);
-  write(server, "deadMails", 1000, waiting(bench));
+  server.write("deadLetters", 7, letter);
+  server.write("deadMails", 1000, waiting(bench));
   const retry = () => dispatcher.ask(command({ actor: "realm" }, "dead-letter.retry", { id: 7 }, null));
   await did(bob.patch("/settings", { enable_login_emails: false }));
   t.match(await retry(), { kind: "refused", msg: /switched such emails off/ });

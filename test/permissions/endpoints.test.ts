@@ -9,9 +9,8 @@ import type { Endpoint } from "../../schemas/endpoint.ts";
 import { endpoints } from "../../schemas/index.ts";
 import { roles } from "../../schemas/types.ts";
 import { areaCases } from "../areas/index.ts";
-import { type Answer, Client, encodeForm } from "../support/client.ts";
-import { botOf, changeUser, createChannel, outcome, personOf, realmOf, refusal } from "../support/conversation.ts";
-import { HostClient, watchChanges } from "../support/http.ts";
+import { type Answer, Client, encodeForm, expects, outcome, refusal } from "../support/client.ts";
+import { HostClient } from "../support/http.ts";
 import { runCli } from "../support/process.ts";
 import { readZuliprc, startTestServer, temporaryFolder } from "../support/server.ts";
 import { type Audience, audiences, type Caller, callers, type RestrictedRequest } from "./endpoints.ts";
@@ -36,14 +35,14 @@ const outsider = new Client(server.url, { email, key, userId: 2 });
 const sales = new HostClient(outsider, "sales.example.org");
 
 async function webhookBot(): Promise<Client> {
-  const bot = await botOf(server, "hook", owner);
-  changeUser(server, bot.userId, (user) => ({ ...user, botType: 2 }));
+  const bot = await server.bot("hook", owner);
+  server.changeUser(bot.userId, (user) => ({ ...user, botType: 2 }));
   return bot;
 }
 
 async function deactivated(): Promise<Client> {
-  const person = await personOf(server, "gone");
-  changeUser(server, person.userId, (user) => ({ ...user, isActive: false }));
+  const person = await server.user("gone");
+  server.changeUser(person.userId, (user) => ({ ...user, isActive: false }));
   return person;
 }
 
@@ -52,12 +51,12 @@ const crew: Readonly<Record<Caller, Client>> = {
   nobody: owner.anonymous(),
   deactivated: await deactivated(),
   "webhook bot": await webhookBot(),
-  guest: await personOf(server, "guest", roles.guest),
-  bot: await botOf(server, "robot", owner),
-  member: await personOf(server, "member"),
-  moderator: await personOf(server, "moderator", roles.moderator),
-  administrator: await personOf(server, "administrator", roles.administrator),
-  owner: await personOf(server, "second", roles.owner),
+  guest: await server.user("guest", roles.guest),
+  bot: await server.bot("robot", owner),
+  member: await server.user("member"),
+  moderator: await server.user("moderator", roles.moderator),
+  administrator: await server.user("administrator", roles.administrator),
+  owner: await server.user("second", roles.owner),
 };
 
 /** A path that names nothing that exists, so that no decision changes anything. */
@@ -123,7 +122,7 @@ t.test("[S1] operations that end the caller's own key or account admit the calle
     // Tested in test/api/realm-deactivation.test.ts.
     if (operationId === "deactivate-realm") continue;
     const endpoint = endpoints.find((each) => each.operationId === operationId);
-    const person = await personOf(server, `ending${operationId.length}`);
+    const person = await server.user(`ending${operationId.length}`);
     t.equal((await ask(person, endpoint as Endpoint, pathOf(endpoint as Endpoint))).status, 200, operationId);
     t.equal((await person.get("/users/me")).status, 401);
   }
@@ -131,10 +130,10 @@ t.test("[S1] operations that end the caller's own key or account admit the calle
 
 t.test("[S1] a key of another organization is invalid for every operation", async (t) => {
   const invalid = refusal("Invalid API key", "INVALID_API_KEY", 401);
-  const changes = await watchChanges(owner);
+  const changes = await owner.watchChanges();
   for (const endpoint of endpoints) {
     if (audienceOf.get(endpoint.operationId) === "everybody") continue;
-    t.strictSame(outcome(await ask(outsider, endpoint, pathOf(endpoint))), invalid, endpoint.operationId);
+    await expects(t, ask(outsider, endpoint, pathOf(endpoint)), invalid, endpoint.operationId);
   }
   t.strictSame(await changes(), []);
   t.equal((await sales.get("/users/me")).status, 200, "it is valid in its own organization");
@@ -142,7 +141,7 @@ t.test("[S1] a key of another organization is invalid for every operation", asyn
 
 t.test("[S1, D24] ids of another organization get the answer for ids that never existed", async (t) => {
   for (let count = 0; count < 40; count++) await sales.say("general", "ours", `secret ${count}`);
-  const people = await Promise.all(Array.from({ length: 30 }, (_, index) => personOf(server, `local${index}`)));
+  const people = await Promise.all(Array.from({ length: 30 }, (_, index) => server.user(`local${index}`)));
   const inSales = await sales.post("/channels/create", { name: "ours", subscribers: [2] });
   await sales.post("/user_groups/create", { name: "ours", description: "", members: [2] });
   const unknown = { message_id: 40, user_id: people.at(-1)?.userId ?? 0, stream_id: inSales.body.id + 20 };
@@ -188,11 +187,11 @@ type Restricted = readonly [audience: Audience, requests: readonly RestrictedReq
 let fresh = 0;
 
 async function attempt(caller: Client, { method, path, params }: RestrictedRequest): Promise<number> {
-  const other = await personOf(server, `other${fresh}`);
-  const ended = await personOf(server, `ended${fresh}`);
-  changeUser(server, ended.userId, (user) => ({ ...user, isActive: false }));
-  const channel = await createChannel(owner, `place ${fresh}`, [owner]);
-  const boss = await personOf(server, `boss${fresh++}`, roles.owner);
+  const other = await server.user(`other${fresh}`);
+  const ended = await server.user(`ended${fresh}`);
+  server.changeUser(ended.userId, (user) => ({ ...user, isActive: false }));
+  const channel = await owner.createChannel(`place ${fresh}`, [owner]);
+  const boss = await server.user(`boss${fresh++}`, roles.owner);
   const target = fill(path, {
     other: other.userId,
     email: other.account?.email ?? "",
@@ -200,9 +199,9 @@ async function attempt(caller: Client, { method, path, params }: RestrictedReque
     channel,
     owner: boss.userId,
   });
-  const before = JSON.stringify([...realmOf(server).view.users.all()]);
+  const before = JSON.stringify([...server.realm.view.users.all()]);
   const { status } = await caller.send(method, target, encodeForm(params));
-  if (status !== 200) t.equal(JSON.stringify([...realmOf(server).view.users.all()]), before, "nothing is changed");
+  if (status !== 200) t.equal(JSON.stringify([...server.realm.view.users.all()]), before, "nothing is changed");
   return status;
 }
 

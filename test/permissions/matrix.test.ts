@@ -8,7 +8,6 @@ import { ownProperty } from "../../domain/own-property.ts";
 import { channelGroupSettingNames } from "../../schemas/group-settings.ts";
 import { roles } from "../../schemas/types.ts";
 import type { Answer, Client } from "../support/client.ts";
-import { addUsers, createChannel, personOf, systemGroup } from "../support/conversation.ts";
 import { startTestServer } from "../support/server.ts";
 import {
   channelPermissions,
@@ -25,9 +24,9 @@ import {
 
 const server = await startTestServer(t);
 const { owner: founder } = server;
-const nobody = systemGroup(server, "role:nobody");
+const nobody = server.group("role:nobody");
 /** A channel with more subscribers than everybody may mention together (behaviour 5.1). */
-const audience = await addUsers(server, "listener", 16);
+const audience = await server.users("listener", 16);
 
 interface Person extends Pick<PermissionCase, "role" | "isHolder" | "isSubscribed"> {
   readonly client: Client;
@@ -41,7 +40,7 @@ for (const role of Object.keys(modelRoles) as ModelRole[]) {
     for (const isSubscribed of [true, false]) {
       const name = `${role}${isHolder ? "H" : ""}${isSubscribed ? "S" : ""}`;
       const listenerId = audience[people.length % audience.length] ?? 0;
-      people.push({ role, isHolder, isSubscribed, listenerId, client: await personOf(server, name, roles[role]) });
+      people.push({ role, isHolder, isSubscribed, listenerId, client: await server.user(name, roles[role]) });
     }
   }
 }
@@ -67,8 +66,7 @@ await ok(
     move_messages_between_streams_limit_seconds: "unlimited",
   }),
 );
-const elsewhere = await createChannel(
-  founder,
+const elsewhere = await founder.createChannel(
   "elsewhere",
   people.map(({ client }) => client),
 );
@@ -117,7 +115,7 @@ async function placeOf(kind: Kind, held: Held, operations: readonly Operation[])
   const groups = Object.fromEntries(
     channelGroupSettingNames.filter((each) => each !== "can_send_message_group").map((each) => [each, nobody]),
   );
-  const id = await createChannel(founder, name, [founder], { ...kindParams[kind], ...groups });
+  const id = await founder.createChannel(name, [founder], { ...kindParams[kind], ...groups });
   const oldMessage = await founder.say(id, "old", "before you came");
   await ok(
     founder.post("/users/me/subscriptions", { subscriptions: [{ name }], principals: [...everybody, ...audience] }),

@@ -11,7 +11,6 @@ import { roles } from "../../schemas/types.ts";
 import type { Make } from "../areas/area.ts";
 import { merged } from "../areas/index.ts";
 import { type Answer, Client, encodeForm, type Params } from "../support/client.ts";
-import { botOf, personOf } from "../support/conversation.ts";
 import { HostClient } from "../support/http.ts";
 import { runCli } from "../support/process.ts";
 import { readZuliprc, startTestServer, temporaryFolder } from "../support/server.ts";
@@ -73,13 +72,13 @@ async function compare(t: Test, endpoint: Endpoint, id: number, outsiders: Reado
 }
 
 t.test("[S1] a user's own object does not exist for other users, whatever their role", async (t) => {
-  const vera = await personOf(server, "vera");
+  const vera = await server.user("vera");
   const outsiders = {
-    guest: await personOf(server, "guest", roles.guest),
-    bot: await botOf(server, "robot", owner),
-    member: await personOf(server, "member"),
-    moderator: await personOf(server, "moderator", roles.moderator),
-    administrator: await personOf(server, "administrator", roles.administrator),
+    guest: await server.user("guest", roles.guest),
+    bot: await server.bot("robot", owner),
+    member: await server.user("member"),
+    moderator: await server.user("moderator", roles.moderator),
+    administrator: await server.user("administrator", roles.administrator),
     owner,
   };
   const operations = operationsWith(personal);

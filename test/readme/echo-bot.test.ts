@@ -1,6 +1,5 @@
 /** The echo bot of the examples in a process of its own, against a server in another process. */
 import t from "tap";
-import { Follower } from "../support/conversation.ts";
 import { freePort } from "../support/ports.ts";
 import { Program, startProgram } from "../support/process.ts";
 import { webhookBot } from "../support/receiver.ts";
@@ -16,7 +15,7 @@ t.test("[spec 4.21] examples/echo-bot.mjs answers mentions through an outgoing w
   const given = { TOKEN: token, PORT: String(port) };
   const program = new Program(t, process.execPath, ["examples/echo-bot.mjs"], given);
   await program.printed(/is at http/);
-  const follower = await Follower.of(owner);
+  const follower = await owner.follow();
   await owner.say("general", "echo", "@**The echo** soup is ready");
   const { message } = await follower.until(
     (event) => event.type === "message" && event.message.sender_id === bot.userId,

@@ -6,7 +6,6 @@ import { readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import t from "tap";
-import { Follower } from "../support/conversation.ts";
 import { freePort } from "../support/ports.ts";
 import { privateAllowed } from "../support/receiver.ts";
 import { startTestServer } from "../support/server.ts";
@@ -80,7 +79,7 @@ t.test("the invitation and the echo bot work as pasted after the session", async
   const [, calls] = shellBlocks("README.md", "A session to paste");
   const [invitation] = shellBlocks("docs/getting-started.md", "Invite somebody");
   const [echo] = shellBlocks("docs/operations.md", "Outgoing webhooks");
-  const follower = await Follower.of(server.owner);
+  const follower = await server.owner.follow();
   const pasted = ["trap 'kill $(jobs -p)' EXIT", calls, invitation, echo, "wait"].join("\n");
   const running = spawn("bash", ["-euo", "pipefail", "-c", here(pasted)], { cwd: root });
   const output = text(running.stdout);

@@ -5,21 +5,20 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import { createChannel, flood, personOf, setRealmSettings, systemGroup } from "../support/conversation.ts";
 import { RawSocket } from "../support/raw-socket.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 
 // The clock is stopped, so no turn ends for exceeding its time budget.
 const { server } = await startClockedServer(t, { environment: { CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE: "true" } });
 const { owner } = server;
-setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+server.setRealm({ can_access_all_users_group: server.group("role:members") });
 
 function becomingGuest(userId: number) {
   return { type: "call", method: "PATCH", path: `/users/${userId}`, params: { role: roles.guest }, ref: "role" };
 }
 
 t.test("[S1] a user who becomes a guest in the turn of their report gets no hidden user's presence", async (t) => {
-  const person = await personOf(server, "pinging", roles.administrator);
+  const person = await server.user("pinging", roles.administrator);
   await owner.delete("/users/me/subscriptions", { subscriptions: ["general"], principals: [person.userId] });
   await owner.post("/users/me/presence", { status: "active" });
   const socket = await RawSocket.of(person);
@@ -34,8 +33,8 @@ t.test("[S1] a user who becomes a guest in the turn of their report gets no hidd
 t.test(
   "[S1] a user who becomes a guest in the turn that creates their bot gets no hidden channel's name",
   async (t) => {
-    const person = await personOf(server, "botmaker", roles.administrator);
-    await createChannel(owner, "not for guests", []);
+    const person = await server.user("botmaker", roles.administrator);
+    await owner.createChannel("not for guests", []);
     const socket = await RawSocket.of(person);
     const params = { full_name: "Helper", short_name: "helper", default_sending_stream: "not for guests" };
     socket.send({ type: "call", method: "POST", path: "/bots", params, ref: "bot" }, becomingGuest(person.userId));
@@ -46,8 +45,8 @@ t.test(
 );
 
 t.test("[S1] a long read fails when the account is deactivated or the API key revoked while it runs", async (t) => {
-  const channelId = await createChannel(owner, "long", []);
-  await flood(server, { channelId, topic: "t", count: 3 * limits.narrow_rows_per_pass_max });
+  const channelId = await owner.createChannel("long", []);
+  await server.flood({ channelId, topic: "t", count: 3 * limits.narrow_rows_per_pass_max });
   const narrow = [
     { operator: "channel", operand: channelId },
     { operator: "is", operand: "starred", negated: true },
@@ -60,7 +59,7 @@ t.test("[S1] a long read fails when the account is deactivated or the API key re
     INVALID_API_KEY: { type: "call", method: "POST", path: "/users/me/api_key/regenerate", params: {}, ref: "end" },
   };
   for (const [code, end] of Object.entries(ends)) {
-    const person = await personOf(server, `reader${code.length}`);
+    const person = await server.user(`reader${code.length}`);
     const socket = await RawSocket.of(person);
     socket.send(fetching, end);
     t.equal((await socket.frame(({ ref }) => ref === "end")).result, "success");

@@ -9,11 +9,9 @@ import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { makeBot } from "../support/bots.ts";
-import type { Client } from "../support/client.ts";
-import { createChannel, type Event, Follower, personOf, realmOf, write } from "../support/conversation.ts";
+import type { Client, Event } from "../support/client.ts";
 import { Mirror, mirroredTypes, snapshotOf } from "../support/mirror.ts";
 import { picture, upload } from "../support/pictures.ts";
-import { getEvents, openQueue } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 import { knownAndFresh } from "../support/watch.ts";
 
@@ -21,11 +19,11 @@ const server = await startTestServer(t);
 const { owner } = server;
 const people = {
   owner,
-  administrator: await personOf(server, "administrator", roles.administrator),
-  moderator: await personOf(server, "moderator", roles.moderator),
-  member: await personOf(server, "member"),
-  keeper: await personOf(server, "keeper"),
-  guest: await personOf(server, "guest", roles.guest),
+  administrator: await server.user("administrator", roles.administrator),
+  moderator: await server.user("moderator", roles.moderator),
+  member: await server.user("member"),
+  keeper: await server.user("keeper"),
+  guest: await server.user("guest", roles.guest),
 };
 type Name = keyof typeof people;
 const { keeper, member } = people;
@@ -33,7 +31,7 @@ const { keeper, member } = people;
 /** The events every user received live while `work` ran. */
 async function receivedEvents(work: () => Promise<unknown>): Promise<Readonly<Record<Name, Event[]>>> {
   const followers = await Promise.all(
-    Object.values(people).map((client) => Follower.of(client, { event_types: ["realm_bot", "realm_user", "message"] })),
+    Object.values(people).map((client) => client.follow({ event_types: ["realm_bot", "realm_user", "message"] })),
   );
   await work();
   await Promise.all(followers.map((follower) => follower.settled()));
@@ -95,7 +93,7 @@ t.test("a new bot is sent with its settings to its owner and administrators, and
 t.test("[S2] the event log contains neither API keys nor tokens of bots", async (t) => {
   const { answer } = await makeBot(keeper, "logged", { bot_type: 3, payload_url: "https://e.com" });
   await keeper.patch(`/bots/${answer.body.user_id}`, { service_payload_url: "https://f.com" });
-  const { environment, view } = realmOf(server);
+  const { environment, view } = server.realm;
   const token = view.row("botServices", answer.body.user_id)?.token ?? "none";
   const log = JSON.stringify(environment.rows("events", { limit: 100_000 }));
   t.match(log, /realm_bot/);
@@ -105,7 +103,7 @@ t.test("[S2] the event log contains neither API keys nor tokens of bots", async 
 
 t.test("an update event carries only the fields that changed", async (t) => {
   const { bot } = await makeBot(keeper, "worker", { bot_type: 3, payload_url: "https://e.com" });
-  const token = realmOf(server).view.row("botServices", bot.userId)?.token;
+  const token = server.realm.view.row("botServices", bot.userId)?.token;
   const update = (field: object) => ({ type: "realm_bot", op: "update", bot: { user_id: bot.userId, ...field } });
   const user = (field: object) => ({ type: "realm_user", op: "update", person: { user_id: bot.userId, ...field } });
   const cases: readonly (readonly [by: Client, params: Record<string, unknown>, bot: Event[], user: Event[]])[] = [
@@ -161,7 +159,7 @@ t.test("a new owner gains the bot, the former owner loses it, and administrators
 });
 
 t.test("[S1] events and state omit the name of a channel that the reader may not see", async (t) => {
-  await createChannel(keeper, "hidden", [keeper], { invite_only: true });
+  await keeper.createChannel("hidden", [keeper], { invite_only: true });
   const { bot } = await makeBot(keeper, "spy", { default_sending_stream: "hidden" });
   const events = await receivedEvents(() => owner.patch(`/bots/${bot.userId}`, { bot_owner_id: member.userId }));
   t.match(events.member[0], { op: "add", bot: { default_sending_stream: null } });
@@ -190,7 +188,7 @@ t.test("[E2] a former owner who resumes receives only the bot's removal", async 
 
 t.test("[S1] a user who becomes an administrator receives all bots, and loses them when demoted", async (t) => {
   const params = { event_types: mirroredTypes, fetch_event_types: mirroredTypes };
-  const climber = await personOf(server, "climber");
+  const climber = await server.user("climber");
   const { bot: own } = await makeBot(climber, "climbing");
   await makeBot(keeper, "hidden", { bot_type: 3, payload_url: "https://e.com/secret" });
   for (const role of [roles.administrator, roles.moderator]) {
@@ -206,7 +204,7 @@ t.test("[S1] a user who becomes an administrator receives all bots, and loses th
 t.test("state before plus events equals a fresh fetch, for every role", async (t) => {
   const params = { event_types: mirroredTypes, fetch_event_types: mirroredTypes };
   const { bot: old } = await makeBot(keeper, "old");
-  const renamed = await createChannel(owner, "before the rename", [keeper]);
+  const renamed = await owner.createChannel("before the rename", [keeper]);
   await keeper.patch(`/bots/${old.userId}`, { default_events_register_stream: "before the rename" });
   const watchers = await Promise.all(
     Object.entries(people).map(async ([name, client]) => ({ name, client, queue: await client.register(params) })),
@@ -217,7 +215,7 @@ t.test("state before plus events equals a fresh fetch, for every role", async (t
   await member.patch(`/bots/${old.userId}`, { bot_owner_id: keeper.userId });
   await keeper.patch(`/bots/${bot.userId}`, { bot_owner_id: member.userId });
   t.equal((await upload(old, "/users/me/avatar", await picture("png", 8, 8))).status, 200);
-  await realmOf(server).dispatcher.ask(
+  await server.realm.dispatcher.ask(
     command(
       { actor: "realm" },
       "user.grant-email-changes",
@@ -238,16 +236,16 @@ t.test("state before plus events equals a fresh fetch, for every role", async (t
 });
 
 t.test("[S3] a queue that would need too many bot events is closed, so its client registers again", async (t) => {
-  const climber = await personOf(server, "far climber");
+  const climber = await server.user("far climber");
   const crowded = (count: number) => {
     for (let id = 500_000; id < 500_000 + count; id++) {
-      write(server, "users", id, { ...bare, id, email: `b${id}@example.com`, fullName: `B ${id}` });
+      server.write("users", id, { ...bare, id, email: `b${id}@example.com`, fullName: `B ${id}` });
     }
   };
-  const row = realmOf(server).view.users.get(member.userId);
+  const row = server.realm.view.users.get(member.userId);
   if (row === undefined) throw new Error("no member");
   const bare = { ...row, botType: 1, botOwnerId: member.userId };
-  const known = [...realmOf(server).view.bots.all()].length;
+  const known = [...server.realm.view.bots.all()].length;
   for (const [count, code] of [
     [limits.visibility_events_max - known, undefined],
     [limits.visibility_events_max - known + 1, "BAD_EVENT_QUEUE_ID"],
@@ -265,15 +263,15 @@ t.test("[S3] a queue that would need too many bot events is closed, so its clien
 });
 
 t.test("[S3] a queue that would need too many rename events for default channels is closed", async (t) => {
-  const channelId = await createChannel(owner, "named by many", [owner]);
+  const channelId = await owner.createChannel("named by many", [owner]);
   const { bot } = await makeBot(owner, "naming", { default_sending_stream: "named by many" });
-  const [user, record] = (["users", "bots"] as const).map((table) => realmOf(server).view.row(table, bot.userId));
+  const [user, record] = (["users", "bots"] as const).map((table) => server.realm.view.row(table, bot.userId));
   if (user === undefined || record === undefined) throw new Error("no bot");
   const first = 700_000;
   const naming = (count: number) => {
     for (let id = first; id < first + count - 1; id++) {
-      write(server, "users", id, { ...(user as UserRecord), id, email: `n${id}@example.com`, fullName: `N ${id}` });
-      write(server, "bots", id, record as BotRecord);
+      server.write("users", id, { ...(user as UserRecord), id, email: `n${id}@example.com`, fullName: `N ${id}` });
+      server.write("bots", id, record as BotRecord);
     }
   };
   for (const [count, code] of [
@@ -281,9 +279,9 @@ t.test("[S3] a queue that would need too many rename events for default channels
     [limits.visibility_events_max + 1, "BAD_EVENT_QUEUE_ID"],
   ] as const) {
     naming(count);
-    const queue = await openQueue(owner, ["realm_bot"]);
+    const queue = await owner.openQueue(["realm_bot"]);
     await owner.patch(`/streams/${channelId}`, { new_name: `named by ${count}` });
-    const { body } = await getEvents(owner, queue, queue.last_event_id, { dont_block: true });
+    const { body } = await owner.getEvents(queue, queue.last_event_id, { dont_block: true });
     t.equal(body.code, code, `${count} bots refer to the channel`);
     if (code === undefined) t.equal(body.events.length, count);
   }
@@ -306,7 +304,7 @@ t.test("a new bot is in its role's groups when event recipients are computed", a
 });
 
 t.test("[S1, E2] an owner to whom a channel becomes visible or hidden receives their bot's defaults", async (t) => {
-  await createChannel(owner, "in sight", [owner, keeper], { invite_only: true });
+  await owner.createChannel("in sight", [owner, keeper], { invite_only: true });
   const defaults = { default_sending_stream: "in sight", default_events_register_stream: "in sight" };
   const { bot } = await makeBot(keeper, "homesick", defaults);
   const params = { event_types: mirroredTypes, fetch_event_types: mirroredTypes };

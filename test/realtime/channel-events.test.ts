@@ -6,20 +6,18 @@ import t from "tap";
 import { command } from "../../actors/protocol/commands.ts";
 import { roles } from "../../schemas/types.ts";
 import { named, startChannelServer } from "../support/channels.ts";
-import type { Client, Params } from "../support/client.ts";
-import { Follower, personOf, realmOf } from "../support/conversation.ts";
-import { type Event, readNow } from "../support/realtime.ts";
+import type { Client, Event, Params } from "../support/client.ts";
 import { restart } from "../support/restart.ts";
 
 const { server, owner, administrator, member, guest, group, channel, patch, record } = await startChannelServer(t);
-const holder = await personOf(server, "holder");
-const guestIn = await personOf(server, "guestin", roles.guest);
+const holder = await server.user("holder");
+const guestIn = await server.user("guestin", roles.guest);
 
 const types = { event_types: ["stream", "subscription", "default_streams", "message"] };
 
 async function followAll(people: Readonly<Record<string, Client>>) {
   const entries = Object.entries(people);
-  const followers = await Promise.all(entries.map(([, client]) => Follower.of(client, types)));
+  const followers = await Promise.all(entries.map(([, client]) => client.follow(types)));
   return async () => {
     for (const follower of followers) await follower.settled();
     return Object.fromEntries(entries.map(([name], index) => [name, followers[index]?.events ?? []]));
@@ -41,7 +39,7 @@ function summaries(all: Readonly<Record<string, readonly Event[]>>) {
 t.test("[behaviour 2.4] each property has its own event, in a fixed order, with the channel's name then", async (t) => {
   const id = await channel();
   const { name } = await record(id);
-  const follower = await Follower.of(member, types);
+  const follower = await member.follow(types);
   await patch(id, {
     description: "a *new* one",
     new_name: `${name} renamed`,
@@ -79,7 +77,7 @@ t.test("[behaviour 2.4] each property has its own event, in a fixed order, with 
 t.test("an update that changes nothing, or is rejected, sends no event", async (t) => {
   const id = await channel({ description: "the same", message_retention_days: 5 });
   const { can_administer_channel_group: holders } = await record(id);
-  const follower = await Follower.of(owner, types);
+  const follower = await owner.follow(types);
   const same = {
     description: "the same",
     is_private: false,
@@ -204,7 +202,7 @@ t.test("[behaviour 2.4] granting and revoking permissions shows and hides a priv
 
 t.test("[E2, S1] a user to whom a private channel becomes visible receives no earlier events", async (t) => {
   const id = await channel({ invite_only: true }, [owner, guestIn]);
-  const promoted = await personOf(server, "promoted");
+  const promoted = await server.user("promoted");
   const people = { member, promoted, administrator };
   const queues = await Promise.all(
     Object.values(people).map((client) => client.register({ ...types, fetch_event_types: [] })),
@@ -216,7 +214,7 @@ t.test("[E2, S1] a user to whom a private channel becomes visible receives no ea
   await owner.patch(`/users/${promoted.userId}`, { role: roles.administrator });
   await patch(id, { description: "known" });
   const repeated = await Promise.all(
-    Object.values(people).map((client, index) => readNow(client, queues[index] as never)),
+    Object.values(people).map((client, index) => client.readNow(queues[index] as never)),
   );
   const isHere = ({ type, streams = [], ...event }: Event) =>
     type !== "default_streams" &&
@@ -233,14 +231,14 @@ t.test("[E2, S1] a user to whom a private channel becomes visible receives no ea
 t.test(
   "[E2] a user deactivated between two slices of a large departure is reported as removed once, so clients count correctly",
   async (t) => {
-    const [gone, other] = [await personOf(server, "gone"), await personOf(server, "other")];
+    const [gone, other] = [await server.user("gone"), await server.user("other")];
     const id = await channel({}, [owner, gone, other]);
-    const follower = await Follower.of(owner, types);
+    const follower = await owner.follow(types);
     await owner.delete(`/users/${gone.userId}`);
     // The second slice.
     const target = { kind: "leave", channelId: id, userIds: [gone.userId, other.userId], color: null } as const;
     const slice = { targets: [target], waiting: null, after: [] };
-    await realmOf(server).dispatcher.ask(command({ actor: "realm" }, "members.change", slice, null));
+    await server.realm.dispatcher.ask(command({ actor: "realm" }, "members.change", slice, null));
     await follower.settled();
     const received = follower.ofType("subscription").filter((event: Event) => event.op === "peer_remove");
     t.strictSame(
@@ -251,7 +249,7 @@ t.test(
 );
 
 t.test("[E2, S1] a guest who becomes a member receives a public channel once, in its current form", async (t) => {
-  const follower = await personOf(server, "grown guest", roles.guest);
+  const follower = await server.user("grown guest", roles.guest);
   const queue = await follower.register({ ...types, fetch_event_types: [] });
   await owner.say(await channel({}, [owner, follower]), "before", "everything from here on is read from the log");
   const id = await channel({ description: "hush" }, [owner]);
@@ -260,12 +258,12 @@ t.test("[E2, S1] a guest who becomes a member receives a public channel once, in
   await patch(id, { description: "known to members" });
   const isHere = ({ streams = [], ...event }: Event) =>
     [event.stream_id, ...(event.stream_ids ?? []), ...streams.map((s: Event) => s.stream_id)].includes(id);
-  const received = (await readNow(follower, queue as never)).filter(isHere);
+  const received = (await follower.readNow(queue as never)).filter(isHere);
   t.strictSame(summary(received), ["create", "peer_add", "description"]);
 });
 
 t.test("[E2, S1] a replay matches the live events: nothing from the hidden period, everything after it", async (t) => {
-  const leaver = await personOf(server, "leaver");
+  const leaver = await server.user("leaver");
   const id = await channel({ invite_only: true, description: "a secret" }, [owner, guestIn, leaver]);
   const people = { member, administrator, guestIn, guest };
   const queues = await Promise.all(
@@ -281,7 +279,7 @@ t.test("[E2, S1] a replay matches the live events: nothing from the hidden perio
   // file.
   const { as } = await restart(t, server);
   const repeated = await Promise.all(
-    Object.values(people).map((client, index) => readNow(as(client), queues[index] as never)),
+    Object.values(people).map((client, index) => as(client).readNow(queues[index] as never)),
   );
   const isHere = (event: Event) => event.stream_ids === undefined || event.stream_ids.includes(id);
   const received = Object.fromEntries(

@@ -5,12 +5,11 @@
  */
 import t from "tap";
 import type { Client, Params } from "../support/client.ts";
-import { createChannel, realmOf, setRealmSettings, systemGroup, write } from "../support/conversation.ts";
 import type { TestServer } from "../support/server.ts";
 import { type Fixture, watch } from "../support/watch.ts";
 
 function idOf(server: TestServer, name: string): number {
-  const channel = realmOf(server).view.channels.byName(name);
+  const channel = server.realm.view.channels.byName(name);
   if (channel === undefined) throw new Error(`there is no channel ${name}`);
   return channel.id;
 }
@@ -32,12 +31,12 @@ const people = (...clients: readonly Client[]) => ({
 
 /** Creates channels of every kind, some with the member subscribed. */
 async function createFixture({ server, owner, member, other }: Fixture): Promise<void> {
-  setRealmSettings(server, { enable_spectator_access: true, send_channel_events_messages: true });
-  await createChannel(owner, "public without", [owner, other]);
-  await createChannel(owner, "private without", [owner, other], { invite_only: true });
-  await createChannel(owner, "web", [owner, other], { is_web_public: true });
-  await createChannel(owner, "default", [owner, member], { is_default_stream: true });
-  await createChannel(owner, "nobody in", []);
+  server.setRealm({ enable_spectator_access: true, send_channel_events_messages: true });
+  await owner.createChannel("public without", [owner, other]);
+  await owner.createChannel("private without", [owner, other], { invite_only: true });
+  await owner.createChannel("web", [owner, other], { is_web_public: true });
+  await owner.createChannel("default", [owner, member], { is_default_stream: true });
+  await owner.createChannel("nobody in", []);
 }
 
 const roles = [400, 600] as const;
@@ -52,9 +51,9 @@ for (const role of roles) {
     watch(
       t,
       async ({ server, owner, member, other }) => {
-        const group = (name: string) => systemGroup(server, `role:${name}`);
+        const group = (name: string) => server.group(`role:${name}`);
         const folder = { id: 1, name: "folder", description: "", renderedDescription: "", creatorId: null };
-        write(server, "channelFolders", 1, { ...folder, createdAt: 0, isArchived: false, order: 1 });
+        server.write("channelFolders", 1, { ...folder, createdAt: 0, isArchived: false, order: 1 });
         for (const name of ["before", "private before", "private without", "nobody in"]) {
           await change(server, owner, name, { description: "about *this*", message_retention_days: 30, folder_id: 1 });
           await change(server, owner, name, { topics_policy: "disable_empty_topic", folder_id: null });
@@ -123,8 +122,8 @@ for (const role of roles) {
       t,
       async ({ server, owner, member, other }) => {
         const settings = ["can_administer_channel_group", "can_add_subscribers_group", "can_subscribe_group"] as const;
-        const nobody = systemGroup(server, "role:nobody");
-        const all = systemGroup(server, "role:members");
+        const nobody = server.group("role:nobody");
+        const all = server.group("role:members");
         for (const setting of settings) {
           await change(server, owner, "private without", { [setting]: { new: people(member, other) } });
           await change(server, owner, "private without", { description: `known by ${setting}` });

@@ -4,8 +4,7 @@
  * nothing about messages that they could never read (S1).
  */
 import t from "tap";
-import { createChannel, personOf } from "../support/conversation.ts";
-import { type Event, readNow } from "../support/realtime.ts";
+import type { Event } from "../support/client.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
@@ -15,9 +14,9 @@ const abilities = { client_capabilities: { notification_settings_null: true, bul
 
 async function deletedIdsAfterLeaving(isShared: boolean, starred: "what they had" | "before they joined") {
   const name = isShared ? "shared" : "protected";
-  const reader = await personOf(server, `reader of ${name}`);
+  const reader = await server.user(`reader of ${name}`);
   const more = { invite_only: true, history_public_to_subscribers: isShared };
-  const channel = await createChannel(owner, name, [owner], more);
+  const channel = await owner.createChannel(name, [owner], more);
   const early = await owner.say(channel, "hushed", "before they came");
   const add = { subscriptions: [{ name }], principals: [reader.userId] };
   await owner.post("/users/me/subscriptions", add);
@@ -27,7 +26,7 @@ async function deletedIdsAfterLeaving(isShared: boolean, starred: "what they had
   const queue = await reader.register({ event_types: types, fetch_event_types: [], ...abilities });
   await owner.post(`/streams/${channel}/delete_topic`, { topic_name: "hushed" });
   await owner.delete("/users/me/subscriptions", { subscriptions: [name], principals: [reader.userId] });
-  const events = await readNow(reader, queue);
+  const events = await reader.readNow(queue);
   const received = events.map((event: Event) => [
     event.type,
     event.op,
@@ -57,10 +56,10 @@ t.test("[E2] with shared history, a former subscriber receives deletions of rece
 t.test(
   "[E2] with shared history, a former subscriber learns that a message moved in and deleted is read",
   async (t) => {
-    const reader = await personOf(server, "follower");
+    const reader = await server.user("follower");
     const more = { invite_only: true, history_public_to_subscribers: true };
-    const channel = await createChannel(owner, "target", [owner], more);
-    const open = await createChannel(owner, "source", [owner, reader]);
+    const channel = await owner.createChannel("target", [owner], more);
+    const open = await owner.createChannel("source", [owner, reader]);
     // Older than the subscription to the channel where it is deleted.
     const moved = await owner.say(open, "lunch", "to be moved");
     const add = { subscriptions: [{ name: "target" }], principals: [reader.userId] };
@@ -70,7 +69,7 @@ t.test(
     await owner.patch(`/messages/${moved}`, { stream_id: channel, propagate_mode: "change_all", ...quietly });
     await owner.delete(`/messages/${moved}`);
     await owner.delete("/users/me/subscriptions", { subscriptions: ["target"], principals: [reader.userId] });
-    const events = await readNow(reader, queue);
+    const events = await reader.readNow(queue);
     const read = events.filter((event: Event) => event.flag === "read" && event.op === "add");
     t.strictSame(
       read.flatMap((event: Event) => event.messages),

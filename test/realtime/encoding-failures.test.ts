@@ -5,18 +5,7 @@
  */
 import t from "tap";
 import type { EventRecord } from "../../schemas/runtime.ts";
-import { personOf } from "../support/conversation.ts";
-import {
-  connect,
-  follow,
-  getEvents,
-  holdPoll,
-  hubOf,
-  messageIds,
-  openQueue,
-  readNow,
-  realmOf,
-} from "../support/realtime.ts";
+import { connect, follow, holdPoll, hubOf, messageIds } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
@@ -30,18 +19,14 @@ function brokenEvent(userIds: readonly number[]): EventRecord<"drafts"> {
       throw new Error("cannot be built");
     },
   });
-  const position = realmOf(server).dispatcher.takePosition();
+  const position = server.realm.dispatcher.takePosition();
   return { position, at: 0, type: "drafts", audience: { to: "users", ids: userIds }, body };
 }
 
 t.test("[E2] readers of an event that cannot be encoded get a gap, 4410 or BAD_EVENT_QUEUE_ID", async (t) => {
-  const [hit, polling, other] = [
-    await personOf(server, "hit"),
-    await personOf(server, "polling"),
-    await personOf(server, "other"),
-  ];
+  const [hit, polling, other] = [await server.user("hit"), await server.user("polling"), await server.user("other")];
   const [{ socket: broken }, { socket: whole }] = [await follow(hit, {}), await follow(other, {})];
-  const queue = await openQueue(polling, null);
+  const queue = await polling.openQueue(null);
   const held = await holdPoll(server, polling, queue, queue.last_event_id);
   const hub = hubOf(server);
   hub.stage({ record: brokenEvent([hit.userId, polling.userId]), replaces: null });
@@ -65,9 +50,9 @@ t.test("[E4] a volatile event that cannot be encoded is no gap, so its readers s
 });
 
 t.test("[E2] a resume over an event that cannot be encoded gets a gap, and the process continues", async (t) => {
-  const reader = await personOf(server, "reader");
-  const [bySocket, byPoll] = [await openQueue(reader, null), await openQueue(reader, null)];
-  const { environment } = realmOf(server);
+  const reader = await server.user("reader");
+  const [bySocket, byPoll] = [await reader.openQueue(null), await reader.openQueue(null)];
+  const { environment } = server.realm;
   const draft = { type: "private", to: [reader.userId], topic: "", content: "a", timestamp: 1 };
   const added = await reader.post("/drafts", { drafts: JSON.stringify([draft]) });
   t.equal(added.status, 200);
@@ -77,13 +62,13 @@ t.test("[E2] a resume over an event that cannot be encoded gets a gap, and the p
   // No version has written such a row.
   const broken = { ...last.row, type: "update_message", body: {} } as unknown as EventRecord;
   environment.transaction(() => environment.put("events", last.key, broken));
-  t.match((await getEvents(reader, byPoll, byPoll.last_event_id)).body, { code: "BAD_EVENT_QUEUE_ID" });
+  t.match((await reader.getEvents(byPoll, byPoll.last_event_id)).body, { code: "BAD_EVENT_QUEUE_ID" });
   const socket = await connect(reader);
   socket.send({ type: "resume", queue_id: bySocket.queue_id, last_event_id: bySocket.last_event_id });
   t.equal((await socket.closed).code, 4410);
-  const again = await openQueue(reader, ["message"]);
+  const again = await reader.openQueue(["message"]);
   const id = await owner.say("general", "t", "on");
-  t.strictSame(messageIds(await readNow(reader, again)), [id]);
+  t.strictSame(messageIds(await reader.readNow(again)), [id]);
   // The stop of a test's server checks that the log holds what schemas/events.ts declares.
   environment.transaction(() => environment.remove("events", last.key));
 });

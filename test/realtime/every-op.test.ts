@@ -6,7 +6,6 @@
 import t from "tap";
 import { makeBot } from "../support/bots.ts";
 import type { Params } from "../support/client.ts";
-import { addUsers, createChannel, setRealmSettings, systemGroup } from "../support/conversation.ts";
 import { mirroredTypes } from "../support/mirror.ts";
 import { type Fixture, watch } from "../support/watch.ts";
 import { kindsOf } from "../support/wire-events.ts";
@@ -34,7 +33,7 @@ async function messages({ owner, member, other }: Fixture): Promise<void> {
 }
 
 async function channels({ owner, member, other }: Fixture): Promise<void> {
-  const id = await createChannel(owner, "made", [owner, member, other]);
+  const id = await owner.createChannel("made", [owner, member, other]);
   await must(owner.patch(`/streams/${id}`, { description: "changed" }));
   const change = { stream_id: id, property: "color", value: "#123abc" };
   await must(member.post("/users/me/subscriptions/properties", { subscription_data: [change] }));
@@ -59,7 +58,7 @@ async function groups({ owner, member, other }: Fixture): Promise<void> {
 }
 
 async function people({ server, owner, member, other }: Fixture): Promise<void> {
-  await addUsers(server, "newcomer", 1);
+  await server.users("newcomer", 1);
   await must(owner.patch(`/users/${other.userId}`, { full_name: "Another name" }));
   const { bot } = await makeBot(member, "carrier");
   await must(member.patch(`/bots/${bot.userId}`, { full_name: "Carrier of another name" }));
@@ -98,10 +97,10 @@ t.test("state plus events equals a fresh fetch for a guest who can no longer see
     // New users are subscribed to it as well.
     await must(member.delete("/users/me/subscriptions", { subscriptions: ["general"] }));
     await must(owner.patch(`/users/${member.userId}`, { role: 600 }));
-    setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+    server.setRealm({ can_access_all_users_group: server.group("role:members") });
   };
   const part = async ({ server, owner }: Fixture) => {
-    const met = { subscriptions: [{ name: "before" }], principals: await addUsers(server, "passer-by", 1) };
+    const met = { subscriptions: [{ name: "before" }], principals: await server.users("passer-by", 1) };
     await must(owner.post("/users/me/subscriptions", met));
     await must(owner.delete("/users/me/subscriptions", { ...met, subscriptions: ["before"] }));
   };

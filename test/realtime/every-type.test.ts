@@ -6,10 +6,10 @@
 import t from "tap";
 import { areaCases } from "../areas/index.ts";
 import { attachmentsOf, linkTo, uploaded } from "../support/attachments.ts";
-import { personOf } from "../support/conversation.ts";
+import type { Event } from "../support/client.ts";
 import { mirroredTypes } from "../support/mirror.ts";
 import { applyLists, listsSnapshot, listTypes } from "../support/mirror-lists.ts";
-import { connect, type Event, readNow } from "../support/realtime.ts";
+import { connect } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 import { faultsOf, kindOf, kindsOf, ops } from "../support/wire-events.ts";
 
@@ -23,7 +23,7 @@ async function must(answer: Promise<{ status: number; body: Event }>): Promise<E
 }
 
 t.test("state plus events equals a fresh fetch for lists of a user and of the organization, op by op", async (t) => {
-  const other = await personOf(server, "other");
+  const other = await server.user("other");
   const params = {
     event_types: [...listTypes, "message"],
     fetch_event_types: listTypes,
@@ -38,7 +38,7 @@ t.test("state plus events equals a fresh fetch for lists of a user and of the or
   const last = await owner.say("general", "t", "the end");
   await socket.event((event) => event.message?.id === last);
   const fresh = listsSnapshot(await owner.register(params));
-  const repeated = await readNow(owner, queue);
+  const repeated = await owner.readNow(queue);
   for (const [how, start, events] of [
     ["live", state, socket.events],
     ["repeated", queue, repeated],
@@ -69,7 +69,7 @@ const stateless: Readonly<Record<string, string>> = {
 };
 
 t.test("every event without state is as schemas/events.ts says", async (t) => {
-  const reader = await personOf(server, "reader");
+  const reader = await server.user("reader");
   const types = Object.keys(stateless).filter((type) => type !== "restart");
   const older = { user_settings_object: false };
   const queues = [
@@ -106,7 +106,7 @@ t.test("every event without state is as schemas/events.ts says", async (t) => {
   await typing.event(({ type }) => type === "invites_changed");
 
   const events = [...typing.events];
-  for (const queue of queues) events.push(...(await readNow(reader, queue)));
+  for (const queue of queues) events.push(...(await reader.readNow(queue)));
   t.strictSame(faultsOf(events), []);
   const elsewhere = new Set(["presence", "restart"]);
   t.strictSame(

@@ -4,19 +4,8 @@
  * failed stay in the list.
  */
 import t from "tap";
-import type { Client } from "../support/client.ts";
-import { createChannel, personOf } from "../support/conversation.ts";
-import {
-  type Event,
-  type HeldPoll,
-  increases,
-  messageIds,
-  openQueue,
-  type Queue,
-  readNow,
-  resume,
-  startPoll,
-} from "../support/realtime.ts";
+import type { Client, Event, Queue } from "../support/client.ts";
+import { type HeldPoll, increases, messageIds, resume, startPoll } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 import type { Socket } from "../support/socket.ts";
 
@@ -73,7 +62,7 @@ class Reader {
 
   async readNow(): Promise<void> {
     await this.#leave();
-    const events = await readNow(this.#client, this.#queue, this.#last);
+    const events = await this.#client.readNow(this.#queue, this.#last);
     this.counts.now += events.length;
     this.seen.push(...events);
   }
@@ -102,7 +91,7 @@ class Reader {
 
   async finish(): Promise<void> {
     do await this.readNow();
-    while ((await readNow(this.#client, this.#queue, this.#last)).length > 0);
+    while ((await this.#client.readNow(this.#queue, this.#last)).length > 0);
   }
 }
 
@@ -113,11 +102,11 @@ interface Said {
 
 async function play(seed: number) {
   const random = randomFrom(seed);
-  const client = await personOf(server, `fuzz${seed}`);
+  const client = await server.user(`fuzz${seed}`);
   const places = { open: `open ${seed}`, closed: `closed ${seed}` };
-  await createChannel(owner, places.open, [owner, client]);
-  await createChannel(owner, places.closed, [owner, client], { invite_only: true });
-  const queue = await openQueue(client, ["message", "subscription"]);
+  await owner.createChannel(places.open, [owner, client]);
+  await owner.createChannel(places.closed, [owner, client], { invite_only: true });
+  const queue = await client.openQueue(["message", "subscription"]);
   const reader = new Reader(client, queue);
   const isIn = { open: true, closed: true };
   const due: Said[] = [];

@@ -8,8 +8,7 @@ import { limits } from "../../schemas/limits.ts";
 import { hashApiKey } from "../../src/operations/identity/authentication.ts";
 import { makeBot } from "../support/bots.ts";
 import { Client } from "../support/client.ts";
-import { personOf, realmOf } from "../support/conversation.ts";
-import { connect, follow, getEvents, holdPoll, messageIds, openQueue, readNow, resume } from "../support/realtime.ts";
+import { connect, follow, holdPoll, messageIds, resume } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
 
@@ -28,7 +27,7 @@ async function rekey(client: Client): Promise<Client> {
 }
 
 t.test("a revoked key closes its sockets with 4401: following, idle, or authenticated by frame", async (t) => {
-  const person = await personOf(server, "person");
+  const person = await server.user("person");
   const { socket: following } = await follow(person, { event_types: ["message"] });
   const idle = await connect(person);
   const framed = new Socket(server.url);
@@ -45,15 +44,15 @@ t.test("a revoked key closes its sockets with 4401: following, idle, or authenti
 });
 
 t.test("a held poll of a revoked key is answered 401, the next one too, and no event is lost", async (t) => {
-  const person = await personOf(server, "poller");
-  const queue = await openQueue(person, ["message"]);
+  const person = await server.user("poller");
+  const queue = await person.openQueue(["message"]);
   const poll = await holdPoll(server, person, queue, queue.last_event_id);
   const renewed = await rekey(person);
   t.match(await poll.answer, invalid);
-  t.match(await getEvents(person, queue, queue.last_event_id), invalid);
+  t.match(await person.getEvents(queue, queue.last_event_id), invalid);
   const { body } = await owner.post("/messages", { type: "direct", to: [person.userId], content: "still there?" });
   t.strictSame(
-    messageIds(await readNow(renewed, queue)),
+    messageIds(await renewed.readNow(queue)),
     [body.id],
     "the queue belongs to the user, whichever key is used",
   );
@@ -64,7 +63,7 @@ t.test("a held poll of a revoked key is answered 401, the next one too, and no e
 });
 
 t.test("[M1] when a socket regenerates its own key, the response is sent before the socket is closed", async (t) => {
-  const person = await personOf(server, "caller");
+  const person = await server.user("caller");
   const socket = await connect(person);
   const reply = await socket.ask({ type: "call", method: "POST", path: "/users/me/api_key/regenerate" });
   t.match(reply.api_key, /^[A-Za-z0-9]{32}$/);
@@ -73,8 +72,8 @@ t.test("[M1] when a socket regenerates its own key, the response is sent before 
 });
 
 t.test("a key evicted by later logins closes only its own sockets", async (t) => {
-  const person = await personOf(server, "crowded");
-  const { dispatcher } = realmOf(server);
+  const person = await server.user("crowded");
+  const { dispatcher } = server.realm;
   const { userId } = person;
   const add = (key: string) =>
     dispatcher.ask(command({ actor: "user", id: userId }, "user.api-key.add", { hash: hashApiKey(key) }, userId));
@@ -89,17 +88,17 @@ t.test("a key evicted by later logins closes only its own sockets", async (t) =>
 
 t.test("regenerating a bot's key closes the sockets that the old key opened", async (t) => {
   const { bot } = await makeBot(owner, "worker");
-  const queue = await openQueue(bot, ["message"]);
+  const queue = await bot.openQueue(["message"]);
   const socket = await connect(bot);
   const poll = await holdPoll(server, bot, queue, queue.last_event_id);
   const { body } = await owner.post(`/bots/${bot.userId}/api_key/regenerate`);
   t.strictSame(await socket.closed, ended);
   t.match(await poll.answer, invalid);
-  t.strictSame(await readNow(withKey(bot, body.api_key), queue), []);
+  t.strictSame(await withKey(bot, body.api_key).readNow(queue), []);
 });
 
 t.test("[spec 4.20] every socket of a deactivated user or bot is closed with 4403 at once, idle or not", async (t) => {
-  const person = await personOf(server, "leaver");
+  const person = await server.user("leaver");
   const { bot } = await makeBot(person, "theirs");
   const sockets = [await connect(person), await connect(bot), (await follow(bot, { event_types: ["message"] })).socket];
   await owner.delete(`/users/${person.userId}`);

@@ -5,10 +5,9 @@
  */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
-import type { Client, Params } from "../support/client.ts";
-import { createChannel, personOf, setRealmSettings, systemGroup } from "../support/conversation.ts";
+import type { Client, Event, Params } from "../support/client.ts";
 import { createGroup } from "../support/groups.ts";
-import { type Event, openQueue, queueOf, readNow } from "../support/realtime.ts";
+import { queueOf } from "../support/realtime.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 import { type Fixture, watch } from "../support/watch.ts";
 
@@ -40,10 +39,10 @@ t.test(
   (t) =>
     watch(t, async ({ owner, member, other }) => {
       const secret = { invite_only: true };
-      const opened = await createChannel(owner, "opened", [owner, other], secret);
+      const opened = await owner.createChannel("opened", [owner, other], secret);
       await change(owner, opened, { description: "among us" });
       await change(owner, opened, { is_private: false });
-      const joined = await createChannel(owner, "joined", [owner, other], secret);
+      const joined = await owner.createChannel("joined", [owner, other], secret);
       await change(owner, joined, { new_name: "joined later" });
       await invite(owner, "joined later", member);
       await change(owner, joined, { description: "with all" });
@@ -58,10 +57,10 @@ t.test(
     watch(t, async ({ owner, member, other }) => {
       const holders = await createGroup(owner, "holders", [owner]);
       const secret = { invite_only: true, can_administer_channel_group: holders };
-      const joined = await createChannel(owner, "held", [owner, other], secret);
+      const joined = await owner.createChannel("held", [owner, other], secret);
       await change(owner, joined, { description: "before" });
       await invite(owner, "held", member);
-      const opened = await createChannel(owner, "held and opened", [owner, other], secret);
+      const opened = await owner.createChannel("held and opened", [owner, other], secret);
       await change(owner, opened, { is_private: false });
       await done(owner.post(`/user_groups/${holders}/members`, { add: [member.userId] }));
       await change(owner, opened, { description: "after" });
@@ -72,16 +71,16 @@ t.test("[E2, S1] a guest who joins a public channel and later becomes a member g
   watch(
     t,
     async ({ owner, member, other }) => {
-      const joined = await createChannel(owner, "joined", [owner]);
+      const joined = await owner.createChannel("joined", [owner]);
       await invite(owner, "joined", other);
       await invite(owner, "joined", member);
-      const web = await createChannel(owner, "web", [owner, other]);
+      const web = await owner.createChannel("web", [owner, other]);
       await change(owner, web, { is_web_public: true });
       await setRole(owner, member, roles.member);
       await change(owner, joined, { description: "known to members" });
     },
     async (stage) => {
-      setRealmSettings(stage.server, { enable_spectator_access: true });
+      stage.server.setRealm({ enable_spectator_access: true });
       await as(roles.guest)(stage);
     },
   ),
@@ -98,7 +97,7 @@ t.test("[E2] a user who saw a channel by role, and then as a subscriber, misses 
       await change(owner, id, { message_retention_days: 7 });
     },
     async (stage) => {
-      id = await createChannel(stage.owner, "known", [stage.owner, stage.other], { invite_only: true });
+      id = await stage.owner.createChannel("known", [stage.owner, stage.other], { invite_only: true });
       await as(roles.administrator)(stage);
     },
   );
@@ -112,15 +111,15 @@ t.test("[behaviour 4.3] changes made while a channel was archived are not sent a
       for (const id of [...ids, hidden]) await done(owner.delete(`/streams/${id}`));
       await invite(owner, "slept in", member);
       await invite(owner, "slept in", other);
-      await change(owner, hidden, { can_subscribe_group: { new: systemGroup(server, "role:members") } });
+      await change(owner, hidden, { can_subscribe_group: { new: server.group("role:members") } });
       await setRole(owner, member, roles.guest);
       await setRole(owner, member, roles.member);
       for (const id of [...ids, hidden]) await change(owner, id, { is_archived: false });
       await change(owner, hidden, { description: "awake" });
     },
     async ({ owner, other }) => {
-      ids = [await createChannel(owner, "slept in", [owner]), await createChannel(owner, "asleep", [owner, other])];
-      hidden = await createChannel(owner, "hidden", [owner, other], { invite_only: true });
+      ids = [await owner.createChannel("slept in", [owner]), await owner.createChannel("asleep", [owner, other])];
+      hidden = await owner.createChannel("hidden", [owner, other], { invite_only: true });
     },
   );
 });
@@ -128,14 +127,14 @@ t.test("[behaviour 4.3] changes made while a channel was archived are not sent a
 t.test("[S1] a queue for all public channels does not receive messages from before a channel was public", async (t) => {
   const server = await startTestServer(t);
   const { owner } = server;
-  const reader = await personOf(server, "reader");
-  const id = await createChannel(owner, "private", [owner], { invite_only: true });
-  const queue = await openQueue(reader, ["message"], { all_public_streams: true });
+  const reader = await server.user("reader");
+  const id = await owner.createChannel("private", [owner], { invite_only: true });
+  const queue = await reader.openQueue(["message"], { all_public_streams: true });
   await owner.say("general", "waiting", "everything from here on is read from the log");
   await owner.say(id, "t", "among us");
   await change(owner, id, { is_private: false });
   await owner.say(id, "t", "to all");
-  const received = (await readNow(reader, queue)).map(({ message }: Event) => message.content);
+  const received = (await reader.readNow(queue)).map(({ message }: Event) => message.content);
   t.strictSame(
     received.filter((content: string) => /among us|to all/.test(content)),
     ["to all"],
@@ -148,20 +147,20 @@ function hideAddress(person: Client) {
 }
 
 async function pair(server: TestServer) {
-  return [await personOf(server, "reader"), await personOf(server, "shy")] as const;
+  return [await server.user("reader"), await server.user("shy")] as const;
 }
 
 t.test("[S1] a replayed reaction or typing event omits an email address that was hidden meanwhile", async (t) => {
   const server = await startTestServer(t);
   const [reader, shy] = await pair(server);
-  await createChannel(server.owner, "here", [reader, shy]);
+  await server.owner.createChannel("here", [reader, shy]);
   const message = await reader.say("here", "t", "hello");
-  const queue = await openQueue(reader, ["reaction", "typing"]);
+  const queue = await reader.openQueue(["reaction", "typing"]);
   await done(shy.post(`/messages/${message}/reactions`, { emoji_name: "tada" }));
   await done(shy.post("/typing", { op: "start", to: [reader.userId] }));
   t.ok(queueOf(server, queue)?.hasVolatile, "the notice waits");
   await hideAddress(shy);
-  const received = await readNow(reader, queue);
+  const received = await reader.readNow(queue);
   const address = `user${shy.userId}@colloquy.invalid`;
   t.match(received, [
     { type: "reaction", op: "add", user: { user_id: shy.userId, email: address, full_name: "shy 0" } },
@@ -177,16 +176,16 @@ t.test("[S1] a replayed reaction or typing event omits an email address that was
 t.test("[S1] a user removed from a private channel receives none of its unread typing events", async (t) => {
   const server = await startTestServer(t);
   const { owner } = server;
-  const reader = await personOf(server, "reader");
-  const id = await createChannel(owner, "inside", [owner, reader], { invite_only: true });
+  const reader = await server.user("reader");
+  const id = await owner.createChannel("inside", [owner, reader], { invite_only: true });
   const message = await owner.say(id, "secret", "hello");
   const capable = { client_capabilities: { stream_typing_notifications: true } };
-  const queue = await openQueue(reader, ["typing", "typing_edit_message"], capable);
+  const queue = await reader.openQueue(["typing", "typing_edit_message"], capable);
   await done(owner.post("/typing", { type: "stream", op: "start", stream_id: id, topic: "secret" }));
   await done(owner.post(`/messages/${message}/typing`, { op: "start" }));
   t.ok(queueOf(server, queue)?.hasVolatile, "the notices wait");
   await done(owner.delete("/users/me/subscriptions", { subscriptions: ["inside"], principals: [reader.userId] }));
-  t.strictSame(await readNow(reader, queue), []);
+  t.strictSame(await reader.readNow(queue), []);
 });
 
 t.test("[S1] a guest receives no email address of a user they may not see by then", async (t) => {
@@ -197,12 +196,12 @@ t.test("[S1] a guest receives no email address of a user they may not see by the
   const own = body.subscriptions.map(({ name }: { name: string }) => name);
   await done(shy.delete("/users/me/subscriptions", { subscriptions: own }));
   await done(shy.patch("/settings", { email_address_visibility: 2 }));
-  const queue = await openQueue(reader, ["realm_user"], { client_capabilities: { user_list_incomplete: true } });
+  const queue = await reader.openQueue(["realm_user"], { client_capabilities: { user_list_incomplete: true } });
   await setRole(owner, reader, roles.guest);
-  const restricted = { new: systemGroup(server, "role:members") };
+  const restricted = { new: server.group("role:members") };
   await done(owner.patch("/realm", { can_access_all_users_group: restricted }));
   await done(shy.patch("/settings", { email_address_visibility: 1 }));
-  const received = (await readNow(reader, queue)).filter(({ person }: Event) => person.user_id === shy.userId);
+  const received = (await reader.readNow(queue)).filter(({ person }: Event) => person.user_id === shy.userId);
   t.match(
     received.map(({ op }: Event) => op),
     ["remove"],

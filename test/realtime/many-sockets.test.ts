@@ -5,10 +5,9 @@
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import type { Client } from "../support/client.ts";
-import { createChannel, personOf } from "../support/conversation.ts";
+import type { Client, Queue } from "../support/client.ts";
 import { RawSocket } from "../support/raw-socket.ts";
-import { increases, messageIds, openQueue, type Queue, queueOf, resume, sayMany } from "../support/realtime.ts";
+import { increases, messageIds, queueOf, resume, sayMany } from "../support/realtime.ts";
 import { lacksDescriptors, mismatched, Receiver } from "../support/receivers.ts";
 import { startTestServer } from "../support/server.ts";
 
@@ -21,7 +20,7 @@ const skip = lacksDescriptors(sockets + stalledSockets);
 // Readers that are paused answer no ping.
 const server = await startTestServer(t, { environment: { SOCKET_HEARTBEAT_S: String(limits.socket_heartbeat_s_max) } });
 const { owner } = server;
-const members = await Promise.all(Array.from({ length: people }, (_, index) => personOf(server, `member ${index}`)));
+const members = await Promise.all(Array.from({ length: people }, (_, index) => server.user(`member ${index}`)));
 
 /** Number of concurrent handshakes and registrations: as many as the listen backlog queues without loss. */
 const atOnce = 250;
@@ -58,14 +57,14 @@ t.test(
   "[E3] 2,000 sockets receive every event while 1 % of them do not read; those resume without a gap",
   { skip },
   async (t) => {
-    const sleeper = await personOf(server, "sleeper");
-    await createChannel(owner, "load", [...members, sleeper]);
+    const sleeper = await server.user("sleeper");
+    await owner.createChannel("load", [...members, sleeper]);
     // The messages that fill the stalled readers' buffers have few recipients, so that no memory is needed for two
     // thousand copies.
-    await createChannel(owner, "large", [sleeper]);
+    await owner.createChannel("large", [sleeper]);
     const receivers = everybody();
     await openAll(receivers);
-    const queues = await Promise.all(Array.from({ length: stalledSockets }, () => openQueue(sleeper, ["message"])));
+    const queues = await Promise.all(Array.from({ length: stalledSockets }, () => sleeper.openQueue(["message"])));
     const asleep = await Promise.all(queues.map((queue) => stalled(sleeper, queue)));
     const isRead = (queue: Queue) => queueOf(server, queue)?.state.kind === "socket";
 
@@ -124,7 +123,7 @@ t.test(
 );
 
 t.test("[E2] 2,000 sockets disconnected at once all resume without a gap or a duplicate", { skip }, async (t) => {
-  await createChannel(owner, "storm", members);
+  await owner.createChannel("storm", members);
   const receivers = everybody();
   await openAll(receivers);
   const ids = await sayMany(owner, "storm", "t", texts(10));

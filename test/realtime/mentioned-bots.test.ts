@@ -6,9 +6,8 @@
 import t from "tap";
 import { botTypes } from "../../schemas/bots.ts";
 import { makeBot } from "../support/bots.ts";
-import type { Client } from "../support/client.ts";
-import { createChannel, personOf } from "../support/conversation.ts";
-import { type Event, follow, holdPoll, messageIds, openQueue, readNow, resume } from "../support/realtime.ts";
+import type { Client, Event } from "../support/client.ts";
+import { follow, holdPoll, messageIds, resume } from "../support/realtime.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer } from "../support/server.ts";
 
@@ -24,8 +23,8 @@ async function flagsOf(client: Client, id: number): Promise<readonly string[] | 
 
 t.test("a mentioned bot receives the message by poll and by socket, reads it and replies", async (t) => {
   const { bot } = await makeBot(owner, "helper");
-  await createChannel(owner, "support", [owner]);
-  const queue = await openQueue(bot, ["message"]);
+  await owner.createChannel("support", [owner]);
+  const queue = await bot.openQueue(["message"]);
   const { socket } = await follow(bot, { event_types: ["message"] });
   const poll = await holdPoll(server, bot, queue, queue.last_event_id);
   await owner.say("support", "t", "nobody in particular");
@@ -47,23 +46,23 @@ t.test("a mentioned bot receives the message by poll and by socket, reads it and
   );
   const replied = await bot.post("/messages", { type: "channel", to: "support", topic: "t", content: "here I am" });
   t.equal(replied.status, 200);
-  t.strictSame(messageIds(await readNow(bot, queue, event.id)), [], "the bot does not receive its own message");
+  t.strictSame(messageIds(await bot.readNow(queue, event.id)), [], "the bot does not receive its own message");
 });
 
 t.test("[E2] mentions that a bot missed are replayed exactly once, also after a restart", async (t) => {
   const before = await startTestServer(t);
   const { bot } = await makeBot(before.owner, "sleeper");
-  await createChannel(before.owner, "support", [before.owner]);
-  const queue = await openQueue(bot, ["message"]);
+  await before.owner.createChannel("support", [before.owner]);
+  const queue = await bot.openQueue(["message"]);
   const first = await before.owner.say("support", "t", `${name("sleeper")} one`);
   await before.owner.say("support", "t", "not for it");
-  const [received, ...others] = await readNow(bot, queue);
+  const [received, ...others] = await bot.readNow(queue);
   t.equal(received.message.id, first);
   t.strictSame(others, []);
   const second = await before.owner.say("support", "t", `${name("sleeper")} two`);
   const { server: after, as } = await restart(t, before);
   const again = as(bot);
-  t.strictSame(messageIds(await readNow(again, queue, received.id)), [second]);
+  t.strictSame(messageIds(await again.readNow(queue, received.id)), [second]);
   const { socket } = await resume(again, queue, queue.last_event_id);
   await socket.event((event) => event.message?.id === second);
   t.strictSame(messageIds(socket.events), [first, second]);
@@ -74,13 +73,13 @@ t.test("[E2] mentions that a bot missed are replayed exactly once, also after a 
 
 t.test("[E2] an edit changes neither who has received a message nor who receives it", async (t) => {
   const { bot } = await makeBot(owner, "editor");
-  await createChannel(owner, "edits", [owner]);
-  const queue = await openQueue(bot, ["message"]);
+  await owner.createChannel("edits", [owner]);
+  const queue = await bot.openQueue(["message"]);
   const kept = await owner.say("edits", "t", `${name("editor")} hello`);
   const late = await owner.say("edits", "t", "hello");
   await owner.patch(`/messages/${kept}`, { content: "hello anybody" });
   await owner.patch(`/messages/${late}`, { content: `${name("editor")} hello` });
-  const events = await readNow(bot, queue);
+  const events = await bot.readNow(queue);
   t.strictSame(messageIds(events), [kept]);
   t.strictSame(events[0].flags, await flagsOf(bot, kept), "in its current form");
   t.strictSame(events[0].flags, ["read"]);
@@ -89,12 +88,12 @@ t.test("[E2] an edit changes neither who has received a message nor who receives
 
 t.test("[S1] a bot that cannot read the channel receives no mention, live or replayed", async (t) => {
   const { bot } = await makeBot(owner, "outsider");
-  const closed = await createChannel(owner, "closed", [owner], { invite_only: true });
-  const open = await createChannel(owner, "still open", [owner]);
-  const queue = await openQueue(bot, ["message"]);
+  const closed = await owner.createChannel("closed", [owner], { invite_only: true });
+  const open = await owner.createChannel("still open", [owner]);
+  const queue = await bot.openQueue(["message"]);
   await owner.say("closed", "t", `${name("outsider")} secret`);
   const id = await owner.say("still open", "t", `${name("outsider")} not secret yet`);
-  t.strictSame(messageIds(await readNow(bot, queue)), [id]);
+  t.strictSame(messageIds(await bot.readNow(queue)), [id]);
   await owner.patch(`/streams/${open}`, { is_private: true, history_public_to_subscribers: true });
   const { socket } = await resume(bot, queue, queue.last_event_id);
   const direct = await owner.post("/messages", { type: "direct", to: [bot.userId], content: "the end" });
@@ -115,8 +114,8 @@ t.test("other mentions and kinds of users receive nothing from a channel they ar
     payload_url: "http://127.0.0.1:9",
   });
   const { bot: gone } = await makeBot(owner, "gone");
-  const person = await personOf(server, "person");
-  await createChannel(owner, "mentions", [owner]);
+  const person = await server.user("person");
+  await owner.createChannel("mentions", [owner]);
   const group = await owner.post("/user_groups/create", {
     name: "robots",
     description: "",
@@ -125,7 +124,7 @@ t.test("other mentions and kinds of users receive nothing from a channel they ar
   t.equal(group.status, 200);
   const followers = [bot, webhook, person];
   const queues = await Promise.all(
-    followers.map((client) => openQueue(client, ["message"], { narrow: [["channel", "mentions"]] })),
+    followers.map((client) => client.openQueue(["message"], { narrow: [["channel", "mentions"]] })),
   );
   await owner.delete(`/bots/${gone.userId}`);
   for (const content of [
@@ -137,17 +136,17 @@ t.test("other mentions and kinds of users receive nothing from a channel they ar
   ]) {
     await owner.say("mentions", "t", content);
   }
-  const received = await Promise.all(queues.map((queue, index) => readNow(followers[index] as Client, queue)));
+  const received = await Promise.all(queues.map((queue, index) => (followers[index] as Client).readNow(queue)));
   t.strictSame(received, [[], [], []]);
 });
 
 t.test("a message received through all_public_streams without a subscription has no flags", async (t) => {
-  const person = await personOf(server, "watcher");
-  await createChannel(owner, "public", [owner]);
-  const queue = await openQueue(person, ["message"], { all_public_streams: true });
+  const person = await server.user("watcher");
+  await owner.createChannel("public", [owner]);
+  const queue = await person.openQueue(["message"], { all_public_streams: true });
   const plain = await owner.say("public", "t", "plain");
   const mention = await owner.say("public", "t", "@**watcher** mentioned, and still not a recipient");
-  const events = await readNow(person, queue);
+  const events = await person.readNow(queue);
   t.strictSame(
     events.map((event) => [event.message.id, event.flags]),
     [
@@ -159,11 +158,11 @@ t.test("a message received through all_public_streams without a subscription has
 
 t.test("a subscribed bot receives a message that mentions it once", async (t) => {
   const { bot } = await makeBot(owner, "member");
-  await createChannel(owner, "joined", [owner, bot]);
-  const queue = await openQueue(bot, ["message"]);
-  const everything = await openQueue(bot, ["message"], { all_public_streams: true });
+  await owner.createChannel("joined", [owner, bot]);
+  const queue = await bot.openQueue(["message"]);
+  const everything = await bot.openQueue(["message"], { all_public_streams: true });
   const id = await owner.say("joined", "t", `${name("member")} once`);
-  const [event, ...others] = await readNow(bot, queue);
+  const [event, ...others] = await bot.readNow(queue);
   t.strictSame([event.message.id, event.flags, others], [id, ["mentioned"], []]);
-  t.strictSame(messageIds(await readNow(bot, everything)), [id]);
+  t.strictSame(messageIds(await bot.readNow(everything)), [id]);
 });

@@ -5,10 +5,9 @@
  */
 import t, { type Test } from "tap";
 import { roles } from "../../schemas/types.ts";
-import type { Client, Params } from "../support/client.ts";
-import { createChannel, personOf } from "../support/conversation.ts";
+import type { Client, Event, Params, Queue } from "../support/client.ts";
 import { MessageMirror, snapshotOf } from "../support/message-mirror.ts";
-import { connect, type Event, type Queue, readNow } from "../support/realtime.ts";
+import { connect } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 import type { Socket } from "../support/socket.ts";
 
@@ -56,7 +55,7 @@ class Watcher {
     await this.#socket.event((event) => event.message?.id === fence);
     for (const [way, events] of [
       ["live", this.#socket.events],
-      ["repeated", await readNow(this.#client, this.#queue)],
+      ["repeated", await this.#client.readNow(this.#queue)],
     ] as const) {
       const mirror = new MessageMirror(this.#messages);
       mirror.apply(events);
@@ -85,12 +84,12 @@ async function fetchAll(client: Client, abilities: Abilities, more: Params): Pro
 t.test("[E2, S1] clients that follow events have what a fresh fetch returns, whatever messages do", async (t) => {
   const server = await startTestServer(t);
   const { owner } = server;
-  const member = await personOf(server, "member");
-  const other = await personOf(server, "other");
-  const guest = await personOf(server, "guest", roles.guest);
-  const open = await createChannel(owner, "open", [owner, member, other, guest]);
-  const wide = await createChannel(owner, "wide", [owner, member]);
-  const sealed = await createChannel(member, "sealed", [member, other], { invite_only: true });
+  const member = await server.user("member");
+  const other = await server.user("other");
+  const guest = await server.user("guest", roles.guest);
+  const open = await owner.createChannel("open", [owner, member, other, guest]);
+  const wide = await owner.createChannel("wide", [owner, member]);
+  const sealed = await member.createChannel("sealed", [member, other], { invite_only: true });
   const say = async (channelId: number, topic: string, count: number, by = member) => {
     const ids: number[] = [];
     for (let n = 0; n < count; n++) ids.push(await by.say(channelId, topic, `${topic} ${n}`));
@@ -147,11 +146,11 @@ t.test("[E2, S1] clients that follow events have what a fresh fetch returns, wha
 t.test("[E2] a user who followed a message into a private channel and left gets the message's next move", async (t) => {
   const server = await startTestServer(t);
   const { owner } = server;
-  const reader = await personOf(server, "reader");
+  const reader = await server.user("reader");
   const people = [owner, reader];
-  const lobby = await createChannel(owner, "lobby", people);
-  const cellar = await createChannel(owner, "cellar", people, { invite_only: true });
-  const attic = await createChannel(owner, "attic", people);
+  const lobby = await owner.createChannel("lobby", people);
+  const cellar = await owner.createChannel("cellar", people, { invite_only: true });
+  const attic = await owner.createChannel("attic", people);
   const id = await owner.say(lobby, "soup", "hot");
   const kept = await owner.say(lobby, "bread", "cold");
   const queue = await reader.register({
@@ -173,7 +172,7 @@ t.test("[E2] a user who followed a message into a private channel and left gets 
   await move(id, { stream_id: attic });
   const { status } = await reader.delete("/users/me/subscriptions", { subscriptions: ["cellar"] });
   t.equal(status, 200);
-  const received = await readNow(reader, queue);
+  const received = await reader.readNow(queue);
   // They may no longer see its topic there (S1).
   t.strictSame(
     received.map((event) => [event.type, event.message_ids, event.new_stream_id, event.subject]),
@@ -189,13 +188,13 @@ t.test("[E2] a user who followed a message into a private channel and left gets 
 t.test("[E2] a message moved out of a reader's channels before they poll is replayed as read", async (t) => {
   const server = await startTestServer(t);
   const { owner } = server;
-  const reader = await personOf(server, "reader");
-  const here = await createChannel(owner, "here", [owner, reader]);
-  const elsewhere = await createChannel(owner, "elsewhere", [owner]);
+  const reader = await server.user("reader");
+  const here = await owner.createChannel("here", [owner, reader]);
+  const elsewhere = await owner.createChannel("elsewhere", [owner]);
   const queue = await reader.register({ event_types: ["message"], fetch_event_types: [] });
   const id = await owner.say(here, "lunch", "soup");
   await owner.patch(`/messages/${id}`, { stream_id: elsewhere });
-  const events = await readNow(reader, queue);
+  const events = await reader.readNow(queue);
   const flags = events.filter(({ message }) => message?.id === id).map((event) => event["flags"]);
   t.strictSame(flags, [["read", "historical"]]);
 });

@@ -3,7 +3,7 @@
  * state agree.
  */
 import t from "tap";
-import { type Event, Follower, setRealmSettings, systemGroup } from "../support/conversation.ts";
+import type { Event } from "../support/client.ts";
 import { mirroredTypes } from "../support/mirror.ts";
 import { colours, enter, fieldsSeenBy, fieldTypes, makeField } from "../support/profiles.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
@@ -15,7 +15,7 @@ const everybody = [owner, member, guest];
 /** The events each user received while `work` ran. */
 async function receivedEvents(work: () => Promise<unknown>): Promise<Event[][]> {
   const types = ["custom_profile_fields", "realm_user", "message"];
-  const followers = await Promise.all(everybody.map((client) => Follower.of(client, { event_types: types })));
+  const followers = await Promise.all(everybody.map((client) => client.follow({ event_types: types })));
   await work();
   await Promise.all(followers.map((follower) => follower.settled()));
   return followers.map((follower) => [...follower.ofType("custom_profile_fields"), ...follower.ofType("realm_user")]);
@@ -120,14 +120,14 @@ t.test("removing a choice clears the value of the users who had it", async (t) =
 
 t.test("[S1] a guest who may not see a user receives none of that user's values", async (t) => {
   const id = await makeField(owner, "Private", fieldTypes.short);
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+  server.setRealm({ can_access_all_users_group: server.group("role:members") });
   const [byOwner, byMember, byGuest] = await receivedEvents(() => enter(member, id, "not for guests"));
   t.equal(byOwner?.length, 1);
   t.equal(byMember?.length, 1);
   t.strictSame(byGuest, []);
   const [, , own] = await receivedEvents(() => enter(guest, id, "mine"));
   t.equal(own?.length, 1);
-  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
+  server.setRealm({ can_access_all_users_group: server.group("role:everyone") });
 });
 
 t.test("state before plus events equals a fresh fetch", async (t) => {

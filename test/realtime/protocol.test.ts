@@ -7,7 +7,7 @@ import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { closePayload, type FrameShape, frameBytes, opcodes } from "../support/raw-frames.ts";
 import { RawSocket } from "../support/raw-socket.ts";
-import { messageIds, openQueue, readNow } from "../support/realtime.ts";
+import { messageIds } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
@@ -151,7 +151,7 @@ t.test("RFC 6455 5, 8.1: a protocol violation ends the connection, and its frame
 });
 
 t.test("RFC 6455 5.1: an unmasked frame is never executed as what it says", async (t) => {
-  const queue = await openQueue(owner, ["message"]);
+  const queue = await owner.openQueue(["message"]);
   const params = { type: "direct", to: [owner.userId], content: "not masked" };
   const call = JSON.stringify({ type: "call", method: "POST", path: "/messages", params });
   const socket = await RawSocket.of(owner);
@@ -159,7 +159,7 @@ t.test("RFC 6455 5.1: an unmasked frame is never executed as what it says", asyn
   socket.write(frameBytes(text, call, { isMasked: false }), frameBytes(text, pingFrame("after")));
   t.equal((await socket.closed).code, isNative ? 1006 : 1002);
   t.strictSame(socket.frames, []);
-  t.strictSame(messageIds(await readNow(owner, queue)), []);
+  t.strictSame(messageIds(await owner.readNow(queue)), []);
 });
 
 t.test(

@@ -4,8 +4,8 @@ import { eventTypes } from "../../schemas/events.ts";
 import { limits } from "../../schemas/limits.ts";
 import { clientCapabilities } from "../../schemas/queues.ts";
 import { SharedTexts } from "../../src/edge/realtime/shared-texts.ts";
-import { outcome, refusal } from "../support/conversation.ts";
-import { messageIds, openQueue, queueOf, readNow, sayMany } from "../support/realtime.ts";
+import { outcome, refusal } from "../support/client.ts";
+import { messageIds, queueOf, sayMany } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
@@ -56,7 +56,7 @@ t.test("[S3] a queue keeps only the capabilities and event types that the server
   const known = Object.fromEntries(clientCapabilities.map((name) => [name, true]));
   const unknown = Object.fromEntries(times(1000, (index) => [`capability ${index}`.padEnd(200, "x"), true]));
   const types = [...times(40, (index) => `type ${index}`.padEnd(60, "x")), "message", "message", "typing"];
-  const queue = await openQueue(owner, types, {
+  const queue = await owner.openQueue(types, {
     client_capabilities: { ...unknown, ...known, archived_channels: false },
   });
   const options = queueOf(server, queue)?.options;
@@ -65,24 +65,24 @@ t.test("[S3] a queue keeps only the capabilities and event types that the server
     clientCapabilities.filter((name) => name !== "archived_channels"),
   );
   t.strictSame([...(options?.eventTypes ?? [])].sort(), ["message", "typing"]);
-  const nothing = await openQueue(owner, ["moon"]);
+  const nothing = await owner.openQueue(["moon"]);
   await sayMany(owner, "general", "unheard", ["1"]);
-  t.strictSame(await readNow(owner, nothing), [], "no type that the server has means no events");
+  t.strictSame(await owner.readNow(nothing), [], "no type that the server has means no events");
   const every = await owner.register({ event_types: [...eventTypes] });
   t.ok(every["queue_id"], "all types of the server at once fit into the bound");
 });
 
 t.test("[S3] replay_events_per_answer_max: a poll returns that many events, the next the rest", async (t) => {
-  const queue = await openQueue(owner, ["message"]);
+  const queue = await owner.openQueue(["message"]);
   const ids = await sayMany(
     owner,
     "general",
     "many",
     times(limits.replay_events_per_answer_max + 1, (index) => String(index)),
   );
-  const first = await readNow(owner, queue);
+  const first = await owner.readNow(queue);
   t.equal(first.length, limits.replay_events_per_answer_max);
-  const rest = await readNow(owner, queue, first.at(-1).id);
+  const rest = await owner.readNow(queue, first.at(-1).id);
   t.strictSame(messageIds([...first, ...rest]), ids);
 });
 

@@ -4,21 +4,8 @@
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { addUsers, createChannel, personOf, refusal, write } from "../support/conversation.ts";
-import {
-  connect,
-  getEvents,
-  holdPoll,
-  increases,
-  messageIds,
-  openQueue,
-  type Queue,
-  queueOf,
-  readNow,
-  realmOf,
-  resume,
-  until,
-} from "../support/realtime.ts";
+import { type Queue, refusal } from "../support/client.ts";
+import { connect, holdPoll, increases, messageIds, queueOf, resume, until } from "../support/realtime.ts";
 import { firstMoment, startClockedServer } from "../support/realtime-clock.ts";
 import { type TestServer, temporaryFolder } from "../support/server.ts";
 
@@ -33,7 +20,7 @@ function bad(queue: Queue) {
 t.test("a heartbeat ends a quiet poll between 45 and 50 s, with its own id", async (t) => {
   const { server, clock } = await startClockedServer(t);
   const { owner } = server;
-  const queue = await openQueue(owner, ["message"]);
+  const queue = await owner.openQueue(["message"]);
   let last = queue.last_event_id;
   for (let round = 0; round < 3; round++) {
     const poll = await holdPoll(server, owner, queue, last);
@@ -47,7 +34,7 @@ t.test("a heartbeat ends a quiet poll between 45 and 50 s, with its own id", asy
     last = events[0].id;
   }
   const id = await owner.say("general", "after", "the heartbeats");
-  const [event] = await readNow(owner, queue, last);
+  const [event] = await owner.readNow(queue, last);
   t.equal(event.message.id, id);
   t.ok(event.id > last, "[E1] ids increase over heartbeats");
 });
@@ -55,7 +42,7 @@ t.test("a heartbeat ends a quiet poll between 45 and 50 s, with its own id", asy
 t.test("heartbeats of many queues are spread over the window", async (t) => {
   const { server, clock } = await startClockedServer(t);
   const { owner } = server;
-  const queues = await Promise.all(Array.from({ length: 20 }, () => openQueue(owner, [])));
+  const queues = await Promise.all(Array.from({ length: 20 }, () => owner.openQueue([])));
   const polls = await Promise.all(queues.map((queue) => holdPoll(server, owner, queue, queue.last_event_id)));
   clock.advance((limits.heartbeat_ms_min + limits.heartbeat_ms_max) / 2);
   const ended = queues.filter((queue) => queueOf(server, queue)?.state.kind === "unread").length;
@@ -71,15 +58,15 @@ t.test("a queue that nobody reads is deleted after IDLE_QUEUE_TIMEOUT_MS, not be
   const { owner } = server;
   const state = await owner.register({ fetch_event_types: [] });
   t.equal(state["idle_queue_timeout_secs"], 600);
-  const idle = await openQueue(owner, []);
-  const longer = await openQueue(owner, [], { queue_lifespan_secs: 30 * 60 });
+  const idle = await owner.openQueue([]);
+  const longer = await owner.openQueue([], { queue_lifespan_secs: 30 * 60 });
   clock.advance(timeout - 1);
-  t.strictSame(await readNow(owner, idle), [], "still there just before, and reading restarts its timeout");
+  t.strictSame(await owner.readNow(idle), [], "still there just before, and reading restarts its timeout");
   clock.advance(timeout - 1);
   t.ok(queueOf(server, idle));
   clock.advance(collectorPause + 1);
   await until(() => queueOf(server, idle) === undefined);
-  const { status, body } = await getEvents(owner, idle, idle.last_event_id);
+  const { status, body } = await owner.getEvents(idle, idle.last_event_id);
   t.strictSame({ status, body }, bad(idle));
   t.ok(queueOf(server, longer), "queue_lifespan_secs extends it");
   clock.advance(30 * minute + collectorPause);
@@ -92,9 +79,9 @@ t.test("a queue that is read stays alive, whichever way it is read", async (t) =
   const { server, clock } = await startClockedServer(t, { environment });
   const { owner } = server;
   const [impatient, held, pushed] = [
-    await openQueue(owner, ["message"]),
-    await openQueue(owner, ["message"]),
-    await openQueue(owner, ["message"]),
+    await owner.openQueue(["message"]),
+    await owner.openQueue(["message"]),
+    await owner.openQueue(["message"]),
   ];
   const { socket } = await resume(owner, pushed, pushed.last_event_id);
   t.teardown(() => socket.terminate());
@@ -104,7 +91,7 @@ t.test("a queue that is read stays alive, whichever way it is read", async (t) =
     const poll = await holdPoll(server, owner, held, last);
     await owner.say("general", "alive", String(step));
     last = (await poll.answer).body.events[0].id;
-    const waiting = await readNow(owner, impatient, seen);
+    const waiting = await owner.readNow(impatient, seen);
     t.equal(waiting.length, 1);
     seen = waiting[0].id;
     clock.advance(timeout - minute);
@@ -115,7 +102,7 @@ t.test("a queue that is read stays alive, whichever way it is read", async (t) =
 
 /** Prunes everything older than the guaranteed retention, as for a log that is too large. */
 function pruneLog(server: TestServer): void {
-  const realm = realmOf(server);
+  const realm = server.realm;
   // One slice at a time.
   realm.dispatcher.maintain(() => {
     while (realm.log.prune(realm.view.now, Number.MAX_SAFE_INTEGER) > 0);
@@ -125,12 +112,12 @@ function pruneLog(server: TestServer): void {
 t.test("[E2] a reader behind the pruned part of the log gets a gap, other readers continue", async (t) => {
   const { server, clock } = await startClockedServer(t);
   const { owner } = server;
-  const behind = await openQueue(owner, ["message"]);
-  const seenFirst = await openQueue(owner, ["message"]);
+  const behind = await owner.openQueue(["message"]);
+  const seenFirst = await owner.openQueue(["message"]);
   await owner.say("general", "old", "1");
-  const [event] = await readNow(owner, seenFirst);
+  const [event] = await owner.readNow(seenFirst);
   await owner.say("general", "old", "2");
-  const upToDate = await openQueue(owner, ["message"]);
+  const upToDate = await owner.openQueue(["message"]);
   clock.advance(limits.event_log_kept_ms_min + 1);
   const recent = await owner.say("general", "new", "3");
   pruneLog(server);
@@ -138,33 +125,33 @@ t.test("[E2] a reader behind the pruned part of the log gets a gap, other reader
     [behind, behind.last_event_id],
     [seenFirst, event.id],
   ] as const) {
-    const { status, body } = await getEvents(owner, queue, after, { dont_block: true });
+    const { status, body } = await owner.getEvents(queue, after, { dont_block: true });
     t.strictSame({ status, body }, bad(queue));
     const { socket, reply } = await resume(owner, queue, after);
     t.match(reply, { type: "reply", result: "error", code: "BAD_EVENT_QUEUE_ID", queue_id: queue.queue_id });
     socket.terminate();
   }
-  t.strictSame(messageIds(await readNow(owner, upToDate)), [recent]);
+  t.strictSame(messageIds(await owner.readNow(upToDate)), [recent]);
 });
 
 t.test("[E2] a pending volatile event becomes a gap once the log is pruned past it", async (t) => {
   const { server, clock } = await startClockedServer(t);
   const { owner } = server;
-  const queue = await openQueue(owner, ["message"]);
-  t.strictSame(await readNow(owner, queue), [], "the reader has everything");
+  const queue = await owner.openQueue(["message"]);
+  t.strictSame(await owner.readNow(queue), [], "the reader has everything");
   await owner.say("general", "missed", "1");
   clock.advance(limits.event_log_kept_ms_min + 1);
   await owner.say("general", "kept", "2");
   pruneLog(server);
-  const { status, body } = await getEvents(owner, queue, queue.last_event_id, { dont_block: true });
+  const { status, body } = await owner.getEvents(queue, queue.last_event_id, { dont_block: true });
   t.strictSame({ status, body }, bad(queue), "never a guess");
 });
 
 t.test("[E2, S3] a replay longer than one pass is complete, and ends with 4410 when the log is pruned", async (t) => {
   const { server, clock } = await startClockedServer(t);
   const { owner } = server;
-  const queue = await openQueue(owner, ["realm_user"]);
-  const ids = await addUsers(server, "newcomer", limits.replay_rows_per_pass_max + 50);
+  const queue = await owner.openQueue(["realm_user"]);
+  const ids = await server.users("newcomer", limits.replay_rows_per_pass_max + 50);
   const whole = await resume(owner, queue, queue.last_event_id);
   await whole.socket.event((event) => event.person.user_id === ids.at(-1));
   const received = whole.socket.events.map((event) => event.person.user_id);
@@ -187,9 +174,9 @@ t.test("[E2, S3] a replay longer than one pass is complete, and ends with 4410 w
 t.test("queues survive a restart and continue without a gap or a duplicate", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startClockedServer(t, { dataDir });
-  const queue = await openQueue(first.server.owner, ["message"]);
+  const queue = await first.server.owner.openQueue(["message"]);
   const read = await first.server.owner.say("general", "before", "read");
-  const seen = await readNow(first.server.owner, queue);
+  const seen = await first.server.owner.readNow(queue);
   const unread = await first.server.owner.say("general", "before", "not read");
   await first.server.stop();
 
@@ -197,11 +184,11 @@ t.test("queues survive a restart and continue without a gap or a duplicate", asy
   const { owner } = second.server;
   t.strictSame(messageIds(seen), [read]);
   const after = await owner.say("general", "after", "the restart");
-  const later = await readNow(owner, queue, seen[0].id);
+  const later = await owner.readNow(queue, seen[0].id);
   t.strictSame(messageIds(later), [unread, after]);
   t.ok(increases([...seen, ...later]), "[E1] ids increase across the restart");
   const last = later[1].id;
-  t.strictSame(await readNow(owner, queue, last), []);
+  t.strictSame(await owner.readNow(queue, last), []);
   const poll = await holdPoll(second.server, owner, queue, last);
   const held = await owner.say("general", "after", "held");
   const [event] = (await poll.answer).body.events;
@@ -228,36 +215,36 @@ t.test("server_generation is the start time in seconds", async (t) => {
 t.test("a queue without any event survives two restarts", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startClockedServer(t, { dataDir });
-  const queue = await openQueue(first.server.owner, ["message"]);
+  const queue = await first.server.owner.openQueue(["message"]);
   await first.server.stop();
   const second = await startClockedServer(t, { dataDir }, firstMoment + minute);
-  t.strictSame(await readNow(second.server.owner, queue), []);
+  t.strictSame(await second.server.owner.readNow(queue), []);
   await second.server.stop();
   const third = await startClockedServer(t, { dataDir }, firstMoment + 2 * minute);
   const { owner } = third.server;
-  t.strictSame(await readNow(owner, queue), []);
+  t.strictSame(await owner.readNow(queue), []);
   const id = await owner.say("general", "first", "event of all");
-  t.strictSame(messageIds(await readNow(owner, queue)), [id]);
+  t.strictSame(messageIds(await owner.readNow(queue)), [id]);
 });
 
 t.test("[E1] ids taken by volatile events without a disk write are not reused after a restart", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startClockedServer(t, { dataDir });
-  const typist = await personOf(first.server, "typist");
-  const queue = await openQueue(first.server.owner, ["typing", "message"]);
+  const typist = await first.server.user("typist");
+  const queue = await first.server.owner.openQueue(["typing", "message"]);
   await typist.post("/typing", { op: "start", to: [2] });
-  const [typing] = await readNow(first.server.owner, queue);
+  const [typing] = await first.server.owner.readNow(queue);
   const poll = await holdPoll(first.server, first.server.owner, queue, typing.id);
   first.clock.advance(limits.heartbeat_ms_max + 100);
   const [heartbeat] = (await poll.answer).body.events;
   await first.server.stop();
 
   const second = await startClockedServer(t, { dataDir }, firstMoment + 10 * minute);
-  const again = await openQueue(second.server.owner, ["typing"]);
+  const again = await second.server.owner.openQueue(["typing"]);
   t.ok(typing.id < heartbeat.id);
   t.ok(again.last_event_id >= heartbeat.id);
   await second.server.owner.say("general", "after", "the restart");
-  const [message] = await readNow(second.server.owner, queue, heartbeat.id);
+  const [message] = await second.server.owner.readNow(queue, heartbeat.id);
   t.ok(message.id > heartbeat.id);
 });
 
@@ -265,15 +252,15 @@ t.test("the options of a queue survive a restart", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startClockedServer(t, { dataDir });
   const client = first.server.owner;
-  const channelId = await createChannel(client, "kept", [client]);
+  const channelId = await client.createChannel("kept", [client]);
   const options = { narrow: [["channel", "kept"]], apply_markdown: true, all_public_streams: true };
-  const queue = await openQueue(client, ["message"], options);
+  const queue = await client.openQueue(["message"], options);
   await first.server.stop();
 
   const { server } = await startClockedServer(t, { dataDir }, firstMoment + minute);
   await server.owner.say("general", "x", "not in the narrow");
   await server.owner.say("kept", "x", "**bold**");
-  const events = await readNow(server.owner, queue);
+  const events = await server.owner.readNow(queue);
   t.strictSame(
     events.map((event) => [event.message.stream_id, event.message.content]),
     [[channelId, "<p><strong>bold</strong></p>"]],
@@ -283,11 +270,11 @@ t.test("the options of a queue survive a restart", async (t) => {
 t.test("[behaviour 4.1] a stored queue whose narrow uses full-text search is deleted at start-up", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startClockedServer(t, { dataDir });
-  const queue = await openQueue(first.server.owner, ["message"]);
-  const other = await openQueue(first.server.owner, ["message"]);
-  const record = realmOf(first.server).projections.queues.get(queue.queue_id);
+  const queue = await first.server.owner.openQueue(["message"]);
+  const other = await first.server.owner.openQueue(["message"]);
+  const record = first.server.realm.projections.queues.get(queue.queue_id);
   if (record === undefined) throw new Error("the queue has no row");
-  write(first.server, "queues", queue.queue_id, {
+  first.server.write("queues", queue.queue_id, {
     ...record,
     options: { ...record.options, narrow: [["search", "x"]] },
   });
@@ -297,14 +284,14 @@ t.test("[behaviour 4.1] a stored queue whose narrow uses full-text search is del
   const gone = await server.owner.get("/events", { queue_id: queue.queue_id, last_event_id: queue.last_event_id });
   t.match(gone, { status: 400, body: { code: "BAD_EVENT_QUEUE_ID", queue_id: queue.queue_id } });
   const id = await server.owner.say("general", "x", "others go on");
-  t.strictSame(messageIds(await readNow(server.owner, other)), [id]);
-  t.equal(realmOf(server).projections.queues.get(queue.queue_id), undefined, "its row is deleted, too");
+  t.strictSame(messageIds(await server.owner.readNow(other)), [id]);
+  t.equal(server.realm.projections.queues.get(queue.queue_id), undefined, "its row is deleted, too");
 });
 
 t.test("a stop answers held polls, and their clients resume afterwards", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startClockedServer(t, { dataDir });
-  const queue = await openQueue(first.server.owner, ["message"]);
+  const queue = await first.server.owner.openQueue(["message"]);
   const poll = await holdPoll(first.server, first.server.owner, queue, queue.last_event_id);
   await first.server.stop();
   const { status, body } = await poll.answer;
@@ -312,5 +299,5 @@ t.test("a stop answers held polls, and their clients resume afterwards", async (
   t.strictSame({ status, body }, { status: 200, body: { result: "success", msg: "", events } }, "never an empty list");
   const { server } = await startClockedServer(t, { dataDir }, firstMoment + minute);
   const id = await server.owner.say("general", "again", "here");
-  t.strictSame(messageIds(await readNow(server.owner, queue)), [id]);
+  t.strictSame(messageIds(await server.owner.readNow(queue)), [id]);
 });

@@ -1,8 +1,7 @@
 /** How a queue's parameters and the client's capabilities shape its events (OpenAPI register; behaviour 4.3, 4.4). */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { channelSeenBy, createChannel, personOf } from "../support/conversation.ts";
-import { type Event, openQueue, type Queue, readNow } from "../support/realtime.ts";
+import type { Event, Queue } from "../support/client.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
@@ -17,14 +16,14 @@ const capable = (...names: string[]) => ({
 
 /** The queue's only event, without its id. */
 async function onlyEvent(queue: Queue): Promise<Event> {
-  const events = await readNow(owner, queue);
+  const events = await owner.readNow(queue);
   if (events.length !== 1) throw new Error(`not exactly one event: ${JSON.stringify(events)}`);
   const { id: _id, ...rest } = events[0];
   return rest;
 }
 
 t.test("[behaviour 4.4] a message event carries the message without flags, and the flags separately", async (t) => {
-  const queue = await openQueue(owner, ["message"]);
+  const queue = await owner.openQueue(["message"]);
   const id = await owner.say("general", "lunch", "**hi**");
   const event = await onlyEvent(queue);
   t.strictSame(Object.keys(event).sort(), ["flags", "message", "type"]);
@@ -60,8 +59,8 @@ t.test("[behaviour 4.4] a message event carries the message without flags, and t
 });
 
 t.test("[behaviour 4.1] apply_markdown is off unless requested, client_gravatar is on unless declined", async (t) => {
-  const rendered = await openQueue(owner, ["message"], { apply_markdown: true });
-  const withAvatars = await openQueue(owner, ["message"], { client_gravatar: false });
+  const rendered = await owner.openQueue(["message"], { apply_markdown: true });
+  const withAvatars = await owner.openQueue(["message"], { client_gravatar: false });
   await owner.say("general", "shapes", "*raw*");
   const html = await onlyEvent(rendered);
   t.match(html.message, { content: "<p><em>raw</em></p>", content_type: "text/html", avatar_url: null });
@@ -71,29 +70,29 @@ t.test("[behaviour 4.1] apply_markdown is off unless requested, client_gravatar 
 
 t.test("[spec 2.9] the empty topic has its display name unless the client supports empty topics", async (t) => {
   const types = ["message", "delete_message"];
-  const old = await openQueue(owner, types);
-  const modern = await openQueue(owner, types, capable("empty_topic_name"));
-  const channelId = await createChannel(owner, "untitled", [owner]);
+  const old = await owner.openQueue(types);
+  const modern = await owner.openQueue(types, capable("empty_topic_name"));
+  const channelId = await owner.createChannel("untitled", [owner]);
   await owner.say("untitled", "", "no topic");
   const oldMessage = await onlyEvent(old);
   const modernMessage = await onlyEvent(modern);
   t.equal(oldMessage.message.subject, "general chat");
   t.equal(modernMessage.message.subject, "");
   await owner.post(`/streams/${channelId}/delete_topic`, { topic_name: "general chat" });
-  const deleted = async (queue: Queue) => (await readNow(owner, queue)).map((event) => [event.type, event.topic]);
+  const deleted = async (queue: Queue) => (await owner.readNow(queue)).map((event) => [event.type, event.topic]);
   t.strictSame(await deleted(old), [["delete_message", "general chat"]], "the message itself is skipped now");
   t.strictSame(await deleted(modern), [["delete_message", ""]]);
 });
 
 t.test("[behaviour 4.3] bulk_message_deletion gives one event with all ids; else each has its own", async (t) => {
-  const channelId = await createChannel(owner, "bulk", [owner]);
+  const channelId = await owner.createChannel("bulk", [owner]);
   const ids = [];
   for (const content of ["1", "2", "3"]) ids.push(await owner.say("bulk", "gone", content));
-  const single = await openQueue(owner, ["delete_message"]);
-  const bulk = await openQueue(owner, ["delete_message"], capable("bulk_message_deletion"));
+  const single = await owner.openQueue(["delete_message"]);
+  const bulk = await owner.openQueue(["delete_message"], capable("bulk_message_deletion"));
   await owner.post(`/streams/${channelId}/delete_topic`, { topic_name: "gone" });
   const where = { type: "delete_message", message_type: "stream", stream_id: channelId, topic: "gone" };
-  const pieces = await readNow(owner, single);
+  const pieces = await owner.readNow(single);
   t.strictSame(
     pieces.map(({ id: _id, ...event }) => event),
     ids.map((id) => ({ ...where, message_id: id })),
@@ -103,13 +102,13 @@ t.test("[behaviour 4.3] bulk_message_deletion gives one event with all ids; else
 });
 
 t.test("[behaviour 4.3] a client that acknowledged half of the split events receives the other half", async (t) => {
-  const channelId = await createChannel(owner, "halves", [owner]);
+  const channelId = await owner.createChannel("halves", [owner]);
   const ids = [];
   for (const content of ["1", "2", "3", "4"]) ids.push(await owner.say("halves", "gone", content));
-  const single = await openQueue(owner, ["delete_message"]);
+  const single = await owner.openQueue(["delete_message"]);
   await owner.post(`/streams/${channelId}/delete_topic`, { topic_name: "gone" });
-  const pieces = await readNow(owner, single);
-  const rest = await readNow(owner, single, pieces[1].id);
+  const pieces = await owner.readNow(single);
+  const rest = await owner.readNow(single, pieces[1].id);
   t.strictSame(rest, pieces.slice(2), "[E2] every later event, none of the earlier ones");
 });
 
@@ -127,9 +126,9 @@ t.test(
     const old = await owner.register({ event_types: ["subscription"] });
     const modern = await owner.register({ event_types: ["subscription"], ...capable() });
     const stateOf = (state: Record<string, unknown>) => (state["subscriptions"] as Record<string, unknown>[])[0] ?? {};
-    await createChannel(owner, "notified", [owner]);
+    await owner.createChannel("notified", [owner]);
     const eventOf = async (queue: Queue) =>
-      (await readNow(owner, queue)).find((event) => event.op === "add").subscriptions[0];
+      (await owner.readNow(queue)).find((event) => event.op === "add").subscriptions[0];
     const areBooleans = (values: readonly unknown[]) => values.every((value) => typeof value === "boolean");
     t.ok(areBooleans(read(stateOf(old))));
     t.ok(areBooleans(read(await eventOf(old))));
@@ -140,28 +139,28 @@ t.test(
 );
 
 t.test("[behaviour 4.1] include_subscribers: state and events list subscribers only when requested", async (t) => {
-  const channelId = await createChannel(owner, "counted", [owner]);
+  const channelId = await owner.createChannel("counted", [owner]);
   const state = await owner.register({ event_types: ["subscription"], include_subscribers: "true" });
   const plain = await owner.register({ event_types: ["subscription"] });
   const find = (list: unknown) =>
     (list as { stream_id: number; subscribers?: number[] }[]).find((channel) => channel.stream_id === channelId);
   t.strictSame(find(state["subscriptions"])?.subscribers, [owner.userId]);
   t.notOk("subscribers" in (find(plain["subscriptions"]) ?? {}));
-  const other = await personOf(server, "counter");
+  const other = await server.user("counter");
   const waiting = await other.register({ event_types: ["subscription"], include_subscribers: "partial" });
   t.strictSame(find(waiting["never_subscribed"])?.subscribers, [owner.userId]);
   await other.post("/users/me/subscriptions", { subscriptions: [{ name: "counted" }] });
-  const [added] = await readNow(other, waiting);
+  const [added] = await other.readNow(waiting);
   t.strictSame(added.subscriptions[0].subscribers, [owner.userId, other.userId]);
 });
 
 t.test("[behaviour 4.3] stream_typing_notifications: only clients with it receive channel typing", async (t) => {
-  const typist = await personOf(server, "typist");
-  const channelId = await createChannel(owner, "typed", [owner, typist]);
-  const old = await openQueue(owner, ["typing"]);
-  const modern = await openQueue(owner, ["typing"], capable("stream_typing_notifications"));
+  const typist = await server.user("typist");
+  const channelId = await owner.createChannel("typed", [owner, typist]);
+  const old = await owner.openQueue(["typing"]);
+  const modern = await owner.openQueue(["typing"], capable("stream_typing_notifications"));
   await typist.post("/typing", { type: "channel", op: "start", stream_id: channelId, topic: "now" });
-  t.strictSame(await readNow(owner, old), []);
+  t.strictSame(await owner.readNow(old), []);
   t.strictSame(await onlyEvent(modern), {
     type: "typing",
     op: "start",
@@ -181,8 +180,8 @@ t.test("[behaviour 4.3] stream_typing_notifications: only clients with it receiv
 });
 
 t.test("[behaviour 4.4] only the sender's own queue receives its local_id", async (t) => {
-  const own = await openQueue(owner, ["message"]);
-  const other = await openQueue(owner, ["message"]);
+  const own = await owner.openQueue(["message"]);
+  const other = await owner.openQueue(["message"]);
   const params = { type: "channel", to: "general", topic: "echo", content: "echo" };
   await owner.post("/messages", { ...params, queue_id: own.queue_id, local_id: "107.01" });
   t.equal((await onlyEvent(own)).local_message_id, "107.01");
@@ -190,9 +189,9 @@ t.test("[behaviour 4.4] only the sender's own queue receives its local_id", asyn
 });
 
 t.test("[behaviour 4.4] a stream create event carries the channel's record as GET /streams returns it", async (t) => {
-  const queue = await openQueue(owner, ["stream"]);
-  const channelId = await createChannel(owner, "recorded", []);
-  const record = await channelSeenBy(owner, channelId);
+  const queue = await owner.openQueue(["stream"]);
+  const channelId = await owner.createChannel("recorded", []);
+  const record = await owner.channel(channelId);
   t.strictSame(await onlyEvent(queue), { type: "stream", op: "create", streams: [record] });
 });
 

@@ -1,20 +1,19 @@
 /** The bound on queues per user (S3, realtime.md): it never locks a user out. */
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import type { Client } from "../support/client.ts";
-import { personOf } from "../support/conversation.ts";
-import { connect, getEvents, openQueue, type Queue, queueOf, readNow, until } from "../support/realtime.ts";
+import type { Client, Queue } from "../support/client.ts";
+import { connect, queueOf, until } from "../support/realtime.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 
 const count = limits.queues_per_user_max;
 
 async function stage(t: Test) {
   const { server, clock } = await startClockedServer(t);
-  const person = await personOf(server, "person");
+  const person = await server.user("person");
   const queues: Queue[] = [];
   for (let made = 0; made < count; made++) {
     clock.advance(1);
-    queues.push(await openQueue(person, ["message"]));
+    queues.push(await person.openQueue(["message"]));
   }
   clock.advance(1);
   const isThere = (queue: Queue | undefined) => queue !== undefined && queueOf(server, queue) !== undefined;
@@ -29,11 +28,11 @@ async function register(person: Client): Promise<void> {
 t.test("[S3] queues_per_user_max: one more queue evicts the queue that was unread longest", async (t) => {
   const { person, queues, isThere } = await stage(t);
   t.ok(queues.every(isThere), "as many as the bound");
-  await readNow(person, queues[0] as Queue);
+  await person.readNow(queues[0] as Queue);
   await register(person);
   t.notOk(isThere(queues[1]), "the first one was read after it");
   t.strictSame(queues.filter((queue) => !isThere(queue)).length, 1);
-  const { status, body } = await getEvents(person, queues[1] as Queue, 0);
+  const { status, body } = await person.getEvents(queues[1] as Queue, 0);
   t.match({ status, body }, { status: 400, body: { code: "BAD_EVENT_QUEUE_ID" } });
 });
 
@@ -54,7 +53,7 @@ t.test("[S3] when every queue has a reader, the oldest reader is closed: 4410, o
   const [first, second] = queues as [Queue, Queue];
   const socket = await connect(person);
   socket.send({ type: "resume", queue_id: first.queue_id, last_event_id: first.last_event_id });
-  const polls = queues.slice(1).map((queue) => getEvents(person, queue, queue.last_event_id));
+  const polls = queues.slice(1).map((queue) => person.getEvents(queue, queue.last_event_id));
   await until(() => queues.every((queue) => queueOf(server, queue)?.state.kind !== "unread"));
   await register(person);
   t.strictSame(await socket.closed, { code: 4410, reason: "queue gone: register again" });

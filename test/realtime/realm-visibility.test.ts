@@ -5,18 +5,7 @@
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { type Role, roles } from "../../schemas/types.ts";
-import type { Client } from "../support/client.ts";
-import {
-  addUsers,
-  createChannel,
-  type Event,
-  Follower,
-  outcome,
-  personOf,
-  realmOf,
-  success,
-  systemGroup,
-} from "../support/conversation.ts";
+import { type Client, type Event, expects, Follower, success } from "../support/client.ts";
 import { createGroup } from "../support/groups.ts";
 import { Mirror, mirroredTypes, snapshotOf } from "../support/mirror.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
@@ -73,7 +62,7 @@ class Watcher {
 }
 
 function setAccess(server: TestServer, group: "everyone" | "members") {
-  const value = { new: systemGroup(server, `role:${group}`) };
+  const value = { new: server.group(`role:${group}`) };
   return server.owner.patch("/realm", { can_access_all_users_group: value });
 }
 
@@ -83,12 +72,12 @@ t.test(
     const server = await startTestServer(t);
     const { owner } = server;
     const [peer, writer, outsider, gone] = await Promise.all(
-      ["peer", "writer", "outsider", "gone"].map((name) => personOf(server, name)),
+      ["peer", "writer", "outsider", "gone"].map((name) => server.user(name)),
     );
-    const guest = await personOf(server, "guest", roles.guest);
-    const other = await personOf(server, "other.guest", roles.guest);
+    const guest = await server.user("guest", roles.guest);
+    const other = await server.user("other.guest", roles.guest);
     if (peer === undefined || writer === undefined || outsider === undefined || gone === undefined) throw new Error();
-    await createChannel(owner, "room", [peer, guest]);
+    await owner.createChannel("room", [peer, guest]);
     await writer.post("/messages", { type: "direct", to: [guest.userId], content: "hello" });
     await outsider.post("/users/me/status", { status_text: "away" });
     await owner.delete(`/users/${gone.userId}`);
@@ -99,7 +88,7 @@ t.test(
       );
     const strangers = [owner.userId, outsider.userId, gone.userId, other.userId].sort((a, b) => a - b);
 
-    t.strictSame(outcome(await setAccess(server, "members")), success());
+    await expects(t, setAccess(server, "members"), success());
     t.strictSame(
       personal(await watchers.guest.check(t, "guest, restricted")),
       strangers.map((id) => ["realm_user", "remove", id]),
@@ -111,7 +100,7 @@ t.test(
     );
     t.strictSame(personal(await watchers.peer.check(t, "member, restricted")), []);
 
-    t.strictSame(outcome(await setAccess(server, "everyone")), success());
+    await expects(t, setAccess(server, "everyone"), success());
     t.strictSame(personal(await watchers.guest.check(t, "guest, opened")), [
       ...strangers.map((id) => ["realm_user", "add", id]),
       ["user_status", undefined, outsider.userId],
@@ -124,14 +113,14 @@ t.test(
 
 t.test("[S3] a guest whose visible users change by more than visibility_events_max registers again", async (t) => {
   const server = await startTestServer(t);
-  const guest = await personOf(server, "guest", roles.guest);
+  const guest = await server.user("guest", roles.guest);
   // The owner is one of them.
-  await addUsers(server, "crowd", limits.visibility_events_max - 1);
-  const isOver = (queue: Event) => realmOf(server).view.queue(queue.queue_id) === undefined;
+  await server.users("crowd", limits.visibility_events_max - 1);
+  const isOver = (queue: Event) => server.realm.view.queue(queue.queue_id) === undefined;
   const at = await guest.register();
   await setAccess(server, "members");
   t.notOk(isOver(at), "at the bound");
-  await addUsers(server, "one more", 1);
+  await server.users("one more", 1);
   const over = await guest.register();
   const ownerQueue = await server.owner.register();
   await setAccess(server, "everyone");
@@ -149,7 +138,7 @@ interface Place {
 t.test("[behaviour 2.8, 3.8] every change of role shows, hides or keeps each kind of channel", async (t) => {
   const server = await startTestServer(t);
   const { owner } = server;
-  const group = (name: string) => systemGroup(server, `role:${name}`);
+  const group = (name: string) => server.group(`role:${name}`);
   const nested = await createGroup(owner, "nested");
   await owner.post(`/user_groups/${nested}/subgroups`, { add: [group("moderators")] });
   const held = (setting: string, by: number) => ({ invite_only: true, [setting]: by });
@@ -179,17 +168,17 @@ t.test("[behaviour 2.8, 3.8] every change of role shows, hides or keeps each kin
       seenBy: (role) => role <= roles.administrator,
     },
   ];
-  const person = await personOf(server, "person");
+  const person = await server.user("person");
   const ids = new Map<string, number>();
-  for (const { name, privacy } of places) ids.set(name, await createChannel(owner, name, [owner], privacy));
-  const kept = await createChannel(owner, "kept", [owner, person], { invite_only: true });
+  for (const { name, privacy } of places) ids.set(name, await owner.createChannel(name, [owner], privacy));
+  const kept = await owner.createChannel("kept", [owner, person], { invite_only: true });
   const watcher = await Watcher.of(person);
-  const bystander = await Watcher.of(await personOf(server, "bystander"));
+  const bystander = await Watcher.of(await server.user("bystander"));
   const order: readonly Role[] = [600, 400, 300, 600, 200, 400, 100, 300, 400, 200, 600, 100, 400];
   let before: Role = roles.member;
   for (const role of order) {
     const title = `${before} to ${role}`;
-    t.strictSame(outcome(await owner.patch(`/users/${person.userId}`, { role })), success(), title);
+    await expects(t, owner.patch(`/users/${person.userId}`, { role }), success(), title);
     const events = await watcher.check(t, title);
     const expectedEvent = (op: string) =>
       events

@@ -1,7 +1,6 @@
 /** A queue created in the same turn in which its owner's role changes (E2, S1): its state is that after the turn. */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
-import { createChannel, personOf } from "../support/conversation.ts";
 import { RawSocket } from "../support/raw-socket.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 
@@ -9,8 +8,8 @@ import { startClockedServer } from "../support/realtime-clock.ts";
 const { server } = await startClockedServer(t);
 
 t.test("[E2, S1] a user who becomes a guest in the turn that creates their queue gets a guest's state", async (t) => {
-  const person = await personOf(server, "stepping-down", roles.administrator);
-  const channel = await createChannel(server.owner, "elsewhere", []);
+  const person = await server.user("stepping-down", roles.administrator);
+  const channel = await server.owner.createChannel("elsewhere", []);
   const socket = await RawSocket.of(person);
   const params = { role: roles.guest };
   // In one write: frames that arrive together are decided in one turn.
@@ -26,7 +25,7 @@ t.test("[E2, S1] a user who becomes a guest in the turn that creates their queue
 });
 
 t.test("[S1] a user who is deactivated in the turn that creates their queue gets no state", async (t) => {
-  const person = await personOf(server, "leaving");
+  const person = await server.user("leaving");
   const socket = await RawSocket.of(person);
   socket.send(
     { type: "register", ref: "queue", fetch_event_types: ["realm_user"] },

@@ -3,9 +3,7 @@ import t from "tap";
 import { featureLevel, serverVersion } from "../../schemas/server.ts";
 import { roles } from "../../schemas/types.ts";
 import { merged } from "../areas/index.ts";
-import type { Client } from "../support/client.ts";
-import { createChannel, personOf, success } from "../support/conversation.ts";
-import { type Event, openQueue, readNow } from "../support/realtime.ts";
+import { type Client, type Event, success } from "../support/client.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
@@ -82,7 +80,7 @@ const realmUserKeys = [
 t.test(
   "[behaviour 4.1] realm_user returns the caller, what the caller may create, and all users without is_active",
   async (t) => {
-    const gone = await personOf(server, "gone");
+    const gone = await server.user("gone");
     await owner.delete(`/users/${gone.userId}`);
     const state = await owner.register({ event_types: [], fetch_event_types: ["realm_user"] });
     t.strictSame(
@@ -159,9 +157,9 @@ t.test(
     t.ok("streams" in alone);
     const id = await owner.say("general", "types", "hello");
     const isMine = (event: { message?: { id: number } }) => event.message?.id === id;
-    t.equal((await readNow(owner, fetched)).filter(isMine).length, 1);
+    t.equal((await owner.readNow(fetched)).filter(isMine).length, 1);
     t.strictSame(
-      (await readNow(owner, alone)).filter(({ type }) => type !== "stream"),
+      (await owner.readNow(alone)).filter(({ type }) => type !== "stream"),
       [],
     );
   },
@@ -174,8 +172,8 @@ t.test("max_message_id is the newest message that the user received, and reveals
     t.equal(body.max_message_id, state["max_message_id"], "GET /users/me returns the same");
     return state["max_message_id"];
   };
-  const newcomer = await personOf(server, "receiver");
-  await createChannel(owner, "not theirs", [owner], { invite_only: true });
+  const newcomer = await server.user("receiver");
+  await owner.createChannel("not theirs", [owner], { invite_only: true });
   await owner.say("not theirs", "x", "unheard");
   t.equal(await newest(newcomer), -1);
   const { body } = await owner.post("/messages", { type: "direct", to: [newcomer.userId], content: "heard" });
@@ -192,19 +190,19 @@ t.test("types that the server does not know are ignored", async (t) => {
 
 t.test("[behaviour 4.1] a narrow filters messages and leaves other events alone", async (t) => {
   const types = ["message", "stream"];
-  const toChannel = await openQueue(owner, types, { narrow: [["channel", "general"]] });
-  const toTopic = await openQueue(owner, types, { narrow: [["topic", "Narrow"]] });
-  const toSender = await openQueue(owner, types, { narrow: [["sender", owner.account?.email ?? ""]] });
-  const direct = await openQueue(owner, types, { narrow: [["is", "dm"]] });
-  const other = await personOf(server, "narrower");
-  await createChannel(owner, "narrowed", [owner, other]);
+  const toChannel = await owner.openQueue(types, { narrow: [["channel", "general"]] });
+  const toTopic = await owner.openQueue(types, { narrow: [["topic", "Narrow"]] });
+  const toSender = await owner.openQueue(types, { narrow: [["sender", owner.account?.email ?? ""]] });
+  const direct = await owner.openQueue(types, { narrow: [["is", "dm"]] });
+  const other = await server.user("narrower");
+  await owner.createChannel("narrowed", [owner, other]);
   const inTopic = await owner.say("general", "narrow", "one");
   const elsewhere = await other.say("narrowed", "elsewhere", "two");
   const { body } = await other.post("/messages", { type: "direct", to: [owner.userId], content: "three" });
   // Everyone who sees the channel receives the event that it has its first message.
   const isFirst = ({ property }: Event) => property === "first_message_id";
   const shown = async (queue: typeof toChannel) =>
-    (await readNow(owner, queue))
+    (await owner.readNow(queue))
       .filter((event) => !isFirst(event))
       .map((event) => (event.type === "message" ? event.message.id : event.type));
   t.strictSame(await shown(toChannel), ["stream", inTopic]);
@@ -215,20 +213,20 @@ t.test("[behaviour 4.1] a narrow filters messages and leaves other events alone"
 });
 
 t.test("[behaviour 4.1] all_public_streams delivers messages of public channels and no private ones", async (t) => {
-  const listener = await personOf(server, "listener");
-  const all = await openQueue(listener, ["message"], { all_public_streams: true });
-  const own = await openQueue(listener, ["message"]);
-  await createChannel(owner, "open to all", [owner]);
-  await createChannel(owner, "closed to all", [owner], { invite_only: true });
+  const listener = await server.user("listener");
+  const all = await listener.openQueue(["message"], { all_public_streams: true });
+  const own = await listener.openQueue(["message"]);
+  await owner.createChannel("open to all", [owner]);
+  await owner.createChannel("closed to all", [owner], { invite_only: true });
   const heard = await owner.say("open to all", "x", "in public");
   await owner.say("closed to all", "x", "in private");
-  const events = await readNow(listener, all);
+  const events = await listener.readNow(all);
   t.strictSame(
     events.map((event) => [event.message.id, event.flags]),
     [[heard, []]],
   );
-  t.strictSame(await readNow(listener, own), []);
-  const guest = await personOf(server, "guest", roles.guest);
+  t.strictSame(await listener.readNow(own), []);
+  const guest = await server.user("guest", roles.guest);
   const refused = await guest.post("/register", { all_public_streams: true });
   t.match(refused, { status: 400, body: { code: "BAD_REQUEST", msg: "User not authorized for this query" } });
 });
@@ -273,7 +271,7 @@ t.test("[S3] parameters at their bounds are accepted", async (t) => {
 });
 
 t.test("[spec 7] wrong parameters are rejected and create no queue", async (t) => {
-  const asker = await personOf(server, "asker");
+  const asker = await server.user("asker");
   for (const [params, body] of refusals) {
     const answer = await asker.post("/register", params);
     t.equal(answer.status, 400);

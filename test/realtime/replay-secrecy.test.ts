@@ -5,10 +5,9 @@
  */
 import fc from "fast-check";
 import t from "tap";
-import type { Client } from "../support/client.ts";
-import { createChannel, personOf } from "../support/conversation.ts";
+import type { Client, Event } from "../support/client.ts";
 import { RawSocket } from "../support/raw-socket.ts";
-import { type Event, increases, openQueue, queueOf, readNow, resume, sayMany, until } from "../support/realtime.ts";
+import { increases, queueOf, resume, sayMany, until } from "../support/realtime.ts";
 import { seedOf } from "../support/seed.ts";
 import { startTestServer } from "../support/server.ts";
 
@@ -41,13 +40,13 @@ async function announce(channelId: number, word: string): Promise<void> {
 }
 
 t.test("[S1] a replay that waits for its client continues with what the client may see at that moment", async (t) => {
-  const reader = await personOf(server, "waiting reader");
-  const queue = await openQueue(reader, null);
+  const reader = await server.user("waiting reader");
+  const queue = await reader.openQueue(null);
   // More than the kernel buffers: the server waits before it reaches the channel.
   const filler = Array.from({ length: 260 }, (_, index) => `${index} ${large}`);
-  await createChannel(owner, "filling", [owner, reader]);
+  await owner.createChannel("filling", [owner, reader]);
   await sayMany(owner, "filling", "t", filler);
-  const channelId = await createChannel(owner, "in the middle", [owner, reader], { invite_only: true });
+  const channelId = await owner.createChannel("in the middle", [owner, reader], { invite_only: true });
   await announce(channelId, "secret");
   const raw = await RawSocket.of(reader);
   raw.send({ type: "resume", queue_id: queue.queue_id, last_event_id: queue.last_event_id, ref: "resume" });
@@ -73,7 +72,7 @@ t.test("[S1] a replay that waits for its client continues with what the client m
   const aboutChannel = (event: Event) => event.stream_id === channelId || event.message?.stream_id === channelId;
   t.strictSame(events.filter(aboutChannel), []);
   t.strictSame(
-    (await readNow(reader, queue, events.at(-1)?.id)).filter((event) => /secret/.test(JSON.stringify(event))),
+    (await reader.readNow(queue, events.at(-1)?.id)).filter((event) => /secret/.test(JSON.stringify(event))),
     [],
   );
   raw.destroy();
@@ -83,10 +82,10 @@ type Step = "announce" | "say" | "expel" | "invite" | "close" | "open" | "read";
 
 /** A client that catches up in steps, with what it must and must not have by then. */
 async function play(name: string, steps: readonly (readonly [Step, number])[]) {
-  const reader = await personOf(server, name);
+  const reader = await server.user(name);
   const word = `word-${name}`;
-  const channelId = await createChannel(owner, name, [owner, reader], { invite_only: true });
-  const queue = await openQueue(reader, null);
+  const channelId = await owner.createChannel(name, [owner, reader], { invite_only: true });
+  const queue = await reader.openQueue(null);
   let isIn = true;
   let isPrivate = true;
   let last = queue.last_event_id;
@@ -129,7 +128,7 @@ async function play(name: string, steps: readonly (readonly [Step, number])[]) {
   if (!isIn) await execute.invite(0);
   const all: Event[] = [];
   for (let from = queue.last_event_id; ; from = all.at(-1).id) {
-    const events = await readNow(reader, queue, from);
+    const events = await reader.readNow(queue, from);
     if (events.length === 0) break;
     all.push(...events);
   }

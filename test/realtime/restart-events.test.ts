@@ -4,9 +4,8 @@
  */
 import t from "tap";
 import { featureLevel, serverVersion } from "../../schemas/server.ts";
-import { Client } from "../support/client.ts";
-import { personOf } from "../support/conversation.ts";
-import { type Event, getEvents, openQueue, type Queue, readNow, resume } from "../support/realtime.ts";
+import { Client, type Event, type Queue } from "../support/client.ts";
+import { resume } from "../support/realtime.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
@@ -14,21 +13,21 @@ import { startTestServer, temporaryFolder } from "../support/server.ts";
 const received = { type: "restart", zulip_version: serverVersion, zulip_feature_level: featureLevel };
 
 async function restartsIn(client: Client, queue: Queue): Promise<Event[]> {
-  return (await readNow(client, queue)).filter((event: Event) => event.type === "restart");
+  return (await client.readNow(queue)).filter((event: Event) => event.type === "restart");
 }
 
 t.test("after each restart a queue gets one restart event, before any later event", async (t) => {
   const first = await startTestServer(t, { dataDir: temporaryFolder(t) });
-  const person = await personOf(first, "person");
-  const queue = await openQueue(person, ["restart", "message"]);
-  const deaf = await openQueue(person, ["message"]);
+  const person = await first.user("person");
+  const queue = await person.openQueue(["restart", "message"]);
+  const deaf = await person.openQueue(["message"]);
   const before = await first.owner.post("/messages", { type: "direct", to: [person.userId], content: "before" });
   const second = await restart(t, first);
   const again = second.as(person);
   const after = await second
     .as(first.owner)
     .post("/messages", { type: "direct", to: [person.userId], content: "after" });
-  const events = await readNow(again, queue);
+  const events = await again.readNow(queue);
   t.match(events, [{ message: { id: before.body.id } }, received, { message: { id: after.body.id } }]);
   t.strictSame(Object.keys(events[1]).sort(), [
     "id",
@@ -44,13 +43,13 @@ t.test("after each restart a queue gets one restart event, before any later even
     ids.toSorted((a: number, b: number) => a - b),
     "[E1] ids increase",
   );
-  t.strictSame(await readNow(again, queue), events, "[E2] it is repeated until it is acknowledged");
-  t.strictSame((await getEvents(again, queue, ids[1])).body.events.length, 1, "and not again afterwards");
+  t.strictSame(await again.readNow(queue), events, "[E2] it is repeated until it is acknowledged");
+  t.strictSame((await again.getEvents(queue, ids[1])).body.events.length, 1, "and not again afterwards");
   t.notOk(
-    (await readNow(again, deaf)).some((event: Event) => event.type === "restart"),
+    (await again.readNow(deaf)).some((event: Event) => event.type === "restart"),
     "a queue that did not request it",
   );
-  const fresh = await openQueue(again, ["restart", "message"]);
+  const fresh = await again.openQueue(["restart", "message"]);
   t.strictSame(await restartsIn(again, fresh), [], "a queue created after the restart");
   const third = await restart(t, second.server);
   t.equal(
@@ -64,8 +63,8 @@ t.test("after each restart a queue gets one restart event, before any later even
 t.test("a socket that resumes gets the event once; server_generation is the server's start time", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startClockedServer(t, { dataDir });
-  const person = await personOf(first.server, "person");
-  const queue = await openQueue(person, ["restart"]);
+  const person = await first.server.user("person");
+  const queue = await person.openQueue(["restart"]);
   await first.server.stop();
   const startedAt = Date.UTC(2026, 6, 1);
   const second = await startClockedServer(t, { dataDir }, startedAt);

@@ -3,20 +3,9 @@
  * unsubscriptions.
  */
 import t from "tap";
-import { createChannel, personOf } from "../support/conversation.ts";
+import type { Event } from "../support/client.ts";
 import { RawSocket } from "../support/raw-socket.ts";
-import {
-  connect,
-  type Event,
-  follow,
-  getEvents,
-  increases,
-  messageIds,
-  openQueue,
-  readNow,
-  resume,
-  sayMany,
-} from "../support/realtime.ts";
+import { connect, follow, increases, messageIds, resume, sayMany } from "../support/realtime.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
 function withoutFlags({ flags: _flags, ...event }: Event): Event {
@@ -53,18 +42,18 @@ t.test("[E2] a socket that is disconnected repeatedly while events flow misses n
 
 t.test("[E2] a socket and a poll take turns on one queue without a gap or a duplicate", async (t) => {
   const contents = Array.from({ length: 200 }, (_, index) => String(index));
-  const queue = await openQueue(owner, ["message"]);
+  const queue = await owner.openQueue(["message"]);
   const sent = sayMany(owner, "general", "turns", contents);
   const seen: Event[] = [];
   const last = () => seen.at(-1)?.id ?? queue.last_event_id;
   while (seen.length < contents.length) {
-    const { body } = await getEvents(owner, queue, last());
+    const { body } = await owner.getEvents(queue, last());
     seen.push(...body.events);
     if (seen.length >= contents.length) break;
     const { socket } = await resume(owner, queue, last());
     await socket.frame((frame) => frame.type === "event" || frame.type === "events");
     // The poll takes the queue over while events are in flight; what the socket received counts until it is closed.
-    const taken = getEvents(owner, queue, last(), { dont_block: true });
+    const taken = owner.getEvents(queue, last(), { dont_block: true });
     await socket.closed;
     await taken;
     seen.push(...socket.events);
@@ -74,8 +63,8 @@ t.test("[E2] a socket and a poll take turns on one queue without a gap or a dupl
 });
 
 t.test("[E1] typing kept for the next socket follows the messages, with a fresh id", async (t) => {
-  const typist = await personOf(server, "kept typist");
-  const queue = await openQueue(owner, ["message", "typing"]);
+  const typist = await server.user("kept typist");
+  const queue = await owner.openQueue(["message", "typing"]);
   await typist.post("/typing", { op: "start", to: [owner.userId] });
   await owner.say("general", "kept", "later than the typing");
   const { socket } = await resume(owner, queue, queue.last_event_id);
@@ -110,12 +99,12 @@ for (const kind of ["public", "private"] as const) {
   t.test(
     `[E2] a user who left and rejoined a ${kind} channel gets only messages from inside the subscription periods`,
     async (t) => {
-      const reader = await personOf(server, `stayer ${kind}`);
+      const reader = await server.user(`stayer ${kind}`);
       const name = `stays ${kind}`;
-      await createChannel(owner, name, [owner, reader], { invite_only: kind === "private" });
+      await owner.createChannel(name, [owner, reader], { invite_only: kind === "private" });
       const types = ["message", "subscription"];
       const live = await follow(reader, { event_types: types });
-      const queue = await openQueue(reader, types);
+      const queue = await reader.openQueue(types);
       const names = JSON.stringify([name]);
       await owner.say(name, "t", "in");
       await reader.delete("/users/me/subscriptions", { subscriptions: names });
@@ -124,7 +113,7 @@ for (const kind of ["public", "private"] as const) {
       await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals, ...quietly });
       await owner.say(name, "t", "in again");
       const expected = ["in", "subscription remove", "subscription add", "in again"];
-      const polled = await readNow(reader, queue);
+      const polled = await reader.readNow(queue);
       t.strictSame(outline(polled), expected);
       const { socket } = await resume(reader, queue, queue.last_event_id);
       await socket.event((event) => event.message?.content === "in again");
@@ -138,18 +127,18 @@ for (const kind of ["public", "private"] as const) {
 }
 
 t.test("[S1] a former subscriber of a private channel does not receive its messages", async (t) => {
-  const reader = await personOf(server, "expelled");
-  const insider = await personOf(server, "insider");
+  const reader = await server.user("expelled");
+  const insider = await server.user("insider");
   const name = "secret plans";
-  const queue = await openQueue(reader, null, { include_subscribers: "true" });
-  await createChannel(owner, name, [owner], { invite_only: true, description: "described" });
+  const queue = await reader.openQueue(null, { include_subscribers: "true" });
+  await owner.createChannel(name, [owner], { invite_only: true, description: "described" });
   const principals = [reader.userId];
   await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals, ...quietly });
   await owner.say(name, "t", "while the reader was subscribed");
   await owner.delete("/users/me/subscriptions", { subscriptions: [name], principals });
   await owner.say(name, "t", "after the reader was removed");
   await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals: [insider.userId], ...quietly });
-  const events = await readNow(reader, queue);
+  const events = await reader.readNow(queue);
   t.strictSame(messageIds(events), []);
   const received = JSON.stringify(events);
   t.notOk(received.includes("described"), "nor the channel's description");
@@ -164,18 +153,18 @@ t.test("[S1] a former subscriber of a private channel does not receive its messa
 });
 
 t.test("[S1] a user who joins a private channel later receives nothing from before, live or replayed", async (t) => {
-  const reader = await personOf(server, "late joiner");
-  const early = await personOf(server, "early bird");
+  const reader = await server.user("late joiner");
+  const early = await server.user("early bird");
   const types = ["message", "stream", "subscription"];
   const live = await follow(reader, { event_types: types });
-  const queue = await openQueue(reader, types);
+  const queue = await reader.openQueue(types);
   const name = "from the start";
-  await createChannel(owner, name, [owner], { invite_only: true });
+  await owner.createChannel(name, [owner], { invite_only: true });
   await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals: [early.userId], ...quietly });
   await owner.say(name, "t", "before");
   await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals: [reader.userId], ...quietly });
   await owner.say(name, "t", "after");
-  const events = await readNow(reader, queue);
+  const events = await reader.readNow(queue);
   t.strictSame(outline(events), ["stream create", "subscription add", "after"]);
   await live.socket.event((event) => event.message?.content === "after");
   t.strictSame(live.socket.events, events);
@@ -183,8 +172,8 @@ t.test("[S1] a user who joins a private channel later receives nothing from befo
 });
 
 t.test("a replay skips a message that was deleted meanwhile and sends its deletion", async (t) => {
-  const channelId = await createChannel(owner, "deleted", [owner]);
-  const queue = await openQueue(owner, ["message", "delete_message"], {
+  const channelId = await owner.createChannel("deleted", [owner]);
+  const queue = await owner.openQueue(["message", "delete_message"], {
     client_capabilities: { notification_settings_null: true, bulk_message_deletion: true },
   });
   const gone = await owner.say("deleted", "gone", "1");
@@ -199,21 +188,21 @@ t.test("a replay skips a message that was deleted meanwhile and sends its deleti
 });
 
 t.test("a user who received messages and left receives their deletion", async (t) => {
-  const leaver = await personOf(server, "received");
-  const outsider = await personOf(server, "never there");
-  const channelId = await createChannel(owner, "received", [owner, leaver]);
+  const leaver = await server.user("received");
+  const outsider = await server.user("never there");
+  const channelId = await owner.createChannel("received", [owner, leaver]);
   const heard = await owner.say("received", "t", "heard");
   await leaver.delete("/users/me/subscriptions", { subscriptions: ["received"] });
-  const queues = [await openQueue(leaver, ["delete_message"]), await openQueue(outsider, ["delete_message"])] as const;
+  const queues = [await leaver.openQueue(["delete_message"]), await outsider.openQueue(["delete_message"])] as const;
   await owner.post(`/streams/${channelId}/delete_topic`, { topic_name: "t" });
-  t.match(await readNow(leaver, queues[0]), [{ type: "delete_message", message_id: heard }]);
-  t.strictSame(await readNow(outsider, queues[1]), []);
+  t.match(await leaver.readNow(queues[0]), [{ type: "delete_message", message_id: heard }]);
+  t.strictSame(await outsider.readNow(queues[1]), []);
 });
 
 t.test("[S1] with protected history each user receives deletions only of messages they received", async (t) => {
-  const people = await Promise.all(["even", "odd", "all"].map((name) => personOf(server, `${name} receiver`)));
+  const people = await Promise.all(["even", "odd", "all"].map((name) => server.user(`${name} receiver`)));
   const name = "protected deletions";
-  const channelId = await createChannel(owner, name, [owner, ...people], { invite_only: true });
+  const channelId = await owner.createChannel(name, [owner, ...people], { invite_only: true });
   const present: readonly (readonly number[])[] = [
     [0, 1, 2],
     [0, 2],
@@ -245,20 +234,20 @@ t.test("[S1] with protected history each user receives deletions only of message
 });
 
 t.test("[E2] a position that the server never issued is rejected", async (t) => {
-  const queue = await openQueue(owner, ["message"]);
+  const queue = await owner.openQueue(["message"]);
   const future = Number.MAX_SAFE_INTEGER - 1;
-  t.match(await getEvents(owner, queue, future, { dont_block: true }), { status: 400, body: { result: "error" } });
+  t.match(await owner.getEvents(queue, future, { dont_block: true }), { status: 400, body: { result: "error" } });
   const { socket, reply } = await resume(owner, queue, future);
   t.match(reply, { type: "reply", result: "error" });
   const id = await owner.say("general", "future", "now");
-  t.strictSame(messageIds(await readNow(owner, queue)), [id]);
+  t.strictSame(messageIds(await owner.readNow(queue)), [id]);
   socket.terminate();
 });
 
 t.test("[E2] an event that arrives while a socket is still replaying is not lost when the socket closes", async (t) => {
-  const quiet = await personOf(server, "long quiet");
-  const queue = await openQueue(quiet, ["message"]);
-  await createChannel(owner, "noise", [owner]);
+  const quiet = await server.user("long quiet");
+  const queue = await quiet.openQueue(["message"]);
+  await owner.createChannel("noise", [owner]);
   const contents = Array.from({ length: 4100 }, (_, index) => String(index));
   await sayMany(owner, "noise", "noise", contents);
   const raw = await RawSocket.of(quiet);
@@ -273,7 +262,7 @@ t.test("[E2] an event that arrives while a socket is still replaying is not lost
   const { id } = await raw.frame((frame) => frame.ref === "post");
   await raw.frame((frame) => frame.ref === "register");
   const given = messageIds(raw.events);
-  const rest = messageIds(await readNow(quiet, queue, raw.events.at(-1)?.id ?? queue.last_event_id));
+  const rest = messageIds(await quiet.readNow(queue, raw.events.at(-1)?.id ?? queue.last_event_id));
   t.strictSame([...given, ...rest], [id]);
   raw.destroy();
 });
@@ -291,18 +280,18 @@ function identity(event: Event): unknown {
 }
 
 t.test("[E2] live and replayed events are the same events under the same ids", async (t) => {
-  const member = await personOf(server, "witness");
-  const other = await personOf(server, "doer");
+  const member = await server.user("witness");
+  const other = await server.user("doer");
   const followed = await Promise.all([owner, member].map((client) => follow(client, {})));
-  const repeated = await Promise.all([owner, member].map((client) => openQueue(client, null)));
-  const channelId = await createChannel(other, "witnessed", [other, member, owner]);
-  await createChannel(owner, "witnessed in private", [owner, member], { invite_only: true });
-  await createChannel(owner, "for newcomers", [], { is_default_stream: true });
+  const repeated = await Promise.all([owner, member].map((client) => client.openQueue(null)));
+  const channelId = await other.createChannel("witnessed", [other, member, owner]);
+  await owner.createChannel("witnessed in private", [owner, member], { invite_only: true });
+  await owner.createChannel("for newcomers", [], { is_default_stream: true });
   await other.say("witnessed", "a", "@**all** first");
   await owner.say("witnessed in private", "", "private");
   await other.post("/users/me/subscriptions", { subscriptions: [{ name: "made by subscribing" }] });
   await other.delete("/users/me/subscriptions", { subscriptions: ["witnessed"] });
-  const newcomer = await personOf(server, "newcomer");
+  const newcomer = await server.user("newcomer");
   await newcomer.post("/messages", { type: "direct", to: [member.userId, owner.userId], content: "hello" });
   await owner.post(`/streams/${channelId}/delete_topic`, { topic_name: "no such topic" });
   await owner.delete(`/users/${newcomer.userId}`);
@@ -310,10 +299,10 @@ t.test("[E2] live and replayed events are the same events under the same ids", a
   for (const [index, client] of [owner, member].entries()) {
     const socket = followed[index]?.socket ?? (await connect(client));
     await socket.event((event) => event.message?.id === settled.body.id);
-    const queue = repeated[index] ?? (await openQueue(client, []));
+    const queue = repeated[index] ?? (await client.openQueue([]));
     const from = queue.last_event_id;
     t.strictSame(
-      identities(await readNow(client, queue)),
+      identities(await client.readNow(queue)),
       identities(socket.events.filter((event) => event.id > from)),
       index === 0 ? "for an owner" : "for a member",
     );

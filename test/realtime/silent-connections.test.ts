@@ -7,7 +7,7 @@ import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { idleTimeoutOf } from "../../src/edge/transport/native.ts";
 import { RawSocket } from "../support/raw-socket.ts";
-import { connect as connectSocket, openQueue, queueOf, until } from "../support/realtime.ts";
+import { connect as connectSocket, queueOf, until } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 
 const environment = { SOCKET_HEARTBEAT_S: String(limits.socket_heartbeat_s_min) };
@@ -16,7 +16,7 @@ const { owner } = server;
 
 /** A client that answers no pings and follows a queue. */
 async function halfOpen() {
-  const queue = await openQueue(owner, ["message"]);
+  const queue = await owner.openQueue(["message"]);
   const silent = new RawSocket(server.url, { authorization: owner.authorization, answersPings: false });
   await silent.handshake;
   silent.send({ type: "resume", queue_id: queue.queue_id, last_event_id: queue.last_event_id, ref: "resume" });

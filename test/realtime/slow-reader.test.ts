@@ -5,22 +5,9 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { askAdmin, sampleIn } from "../support/admin.ts";
-import { createChannel, personOf } from "../support/conversation.ts";
+import type { Event, Queue } from "../support/client.ts";
 import { RawSocket } from "../support/raw-socket.ts";
-import {
-  connect,
-  type Event,
-  follow,
-  increases,
-  messageIds,
-  openQueue,
-  type Queue,
-  queueOf,
-  readNow,
-  resume,
-  sayMany,
-  until,
-} from "../support/realtime.ts";
+import { connect, follow, increases, messageIds, queueOf, resume, sayMany, until } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 
 // Readers that are paused answer no ping.
@@ -62,7 +49,7 @@ async function fill(
 t.test(
   "[E3] a reader that stops reading is closed at the bound, others receive every event meanwhile, and its resume is complete",
   async (t) => {
-    const queue = await openQueue(owner, ["message"]);
+    const queue = await owner.openQueue(["message"]);
     const raw = await stalled(queue);
     const { socket: healthy } = await follow(owner, { event_types: ["message"] });
     const ids = await fill(queue, async (posted) => {
@@ -92,8 +79,8 @@ async function unsentBytes(): Promise<number> {
 }
 
 t.test("[E4] typing behind a full buffer is coalesced: the latest event of each, after the messages", async (t) => {
-  const typists = await Promise.all([personOf(server, "first typist"), personOf(server, "second typist")]);
-  const queue = await openQueue(owner, ["message", "typing"]);
+  const typists = await Promise.all([server.user("first typist"), server.user("second typist")]);
+  const queue = await owner.openQueue(["message", "typing"]);
   const raw = await stalled(queue);
   // More than the kernel takes, at however small a pace, and less than the bound of 1 MiB.
   const ids: number[] = [];
@@ -126,9 +113,9 @@ t.test("[E4] typing behind a full buffer is coalesced: the latest event of each,
 });
 
 t.test("[E3] a reader that reads is not closed, however much is replayed", async (t) => {
-  const reader = await personOf(server, "big reader");
-  await createChannel(owner, "big", [owner, reader]);
-  const queue = await openQueue(reader, ["message"]);
+  const reader = await server.user("big reader");
+  await owner.createChannel("big", [owner, reader]);
+  const queue = await reader.openQueue(["message"]);
   const contents = Array.from({ length: 300 }, (_, index) => `${index} ${filler}`);
   const ids = await sayMany(owner, "big", "fill", contents);
   const { socket } = await resume(reader, queue, queue.last_event_id);
@@ -151,15 +138,15 @@ t.test("[E3] a reader that reads is not closed, however much is replayed", async
 });
 
 t.test("[E3, S3] a poll response is bounded in characters; the next polls return the rest", async (t) => {
-  const reader = await personOf(server, "polling reader");
-  await createChannel(owner, "polled", [owner, reader]);
-  const queue = await openQueue(reader, ["message"]);
+  const reader = await server.user("polling reader");
+  await owner.createChannel("polled", [owner, reader]);
+  const queue = await reader.openQueue(["message"]);
   const contents = Array.from({ length: 300 }, (_, index) => `${index} ${filler}`);
   const ids = await sayMany(owner, "polled", "fill", contents);
   const seen: Event[] = [];
   let answers = 0;
   for (let last = queue.last_event_id; seen.length < ids.length; last = seen.at(-1).id) {
-    const events = await readNow(reader, queue, last);
+    const events = await reader.readNow(queue, last);
     if (events.length === 0) break;
     const longest = Math.max(...events.map((event) => JSON.stringify(event).length));
     t.ok(JSON.stringify(events).length <= limits.replay_characters_per_answer_max + longest + 2);
@@ -172,9 +159,9 @@ t.test("[E3, S3] a poll response is bounded in characters; the next polls return
 });
 
 t.test("[E3] a replay whose client stops reading waits, and continues where it stopped", async (t) => {
-  const reader = await personOf(server, "pausing reader");
-  await createChannel(owner, "paused", [owner, reader]);
-  const queue = await openQueue(reader, ["message"]);
+  const reader = await server.user("pausing reader");
+  await owner.createChannel("paused", [owner, reader]);
+  const queue = await reader.openQueue(["message"]);
   const contents = Array.from({ length: 260 }, (_, index) => `${index} ${filler}`);
   const ids = await sayMany(owner, "paused", "fill", contents);
   const raw = await RawSocket.of(reader);

@@ -2,9 +2,8 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Client } from "../support/client.ts";
-import { personOf } from "../support/conversation.ts";
 import { RawSocket } from "../support/raw-socket.ts";
-import { connect, follow, holdPoll, messageIds, queueOf, readNow, resume, until } from "../support/realtime.ts";
+import { connect, follow, holdPoll, messageIds, queueOf, resume, until } from "../support/realtime.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { startTestServer } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
@@ -53,7 +52,7 @@ t.test("[D2] wrong credentials in the header reject the upgrade with the error e
       "[D2] only where no credentials were understood",
     );
   }
-  const leaver = await personOf(server, "leaver");
+  const leaver = await server.user("leaver");
   await owner.delete(`/users/${leaver.userId}`);
   const refused = await new RawSocket(server.url, leaver).handshake;
   t.match(JSON.parse(refused.body), { code: "USER_DEACTIVATED" });
@@ -102,7 +101,7 @@ t.test("a first frame other than authenticate closes the socket with 4401", asyn
 });
 
 t.test("a wrong key in the first frame closes with 4401, a deactivated account with 4403", async (t) => {
-  const leaver = await personOf(server, "frame leaver");
+  const leaver = await server.user("frame leaver");
   await owner.delete(`/users/${leaver.userId}`);
   const wrong = await outsider();
   wrong.send({ type: "authenticate", email: owner.account?.email, api_key: "no", ref: "1" });
@@ -172,7 +171,7 @@ t.test("a socket is closed with 4410 when its queue is deleted, with 4403 when i
   const { socket, queue } = await follow(owner, { event_types: ["message"] });
   await owner.delete("/events", { queue_id: queue.queue_id });
   t.strictSame(await socket.closed, closes.gone);
-  const leaver = await personOf(server, "socket leaver");
+  const leaver = await server.user("socket leaver");
   const { socket: following } = await follow(leaver, { event_types: ["message"] });
   const idle = await connect(leaver);
   await owner.delete(`/users/${leaver.userId}`);
@@ -190,7 +189,7 @@ async function admitted(client: Client): Promise<Socket> {
 }
 
 t.test("[S3] a user has at most 100 sockets: one more is closed with 4429, until one closes", async (t) => {
-  const many = await personOf(server, "many");
+  const many = await server.user("many");
   const sockets = await Promise.all(Array.from({ length: limits.sockets_per_user_max }, () => connect(many)));
   await Promise.all(sockets.map((socket) => socket.ask({ type: "ping" })));
   const surplus = new Socket(server.url, { as: many });
@@ -220,5 +219,5 @@ t.test("a socket that closes leaves its queue for the next reader", async (t) =>
   socket.terminate();
   await until(() => queueOf(server, queue)?.state.kind === "unread");
   const id = await owner.say("general", "left", "for the next");
-  t.strictSame(messageIds(await readNow(owner, queue)), [id]);
+  t.strictSame(messageIds(await owner.readNow(queue)), [id]);
 });

@@ -6,7 +6,6 @@ import t from "tap";
 import type { Endpoint } from "../../schemas/endpoint.ts";
 import { endpoints } from "../../schemas/index.ts";
 import type { Client, Params } from "../support/client.ts";
-import { personOf } from "../support/conversation.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { connect } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
@@ -15,7 +14,6 @@ import type { Frame, Socket } from "../support/socket.ts";
 /** No second passes between two reads that are compared. */
 const clock = new ManualClock(Date.now());
 const server = await startTestServer(t, { clock });
-t.teardown(() => clock.release());
 const { owner } = server;
 
 const excluded = /^\/(events|register|user_uploads|session)(\/|$)/;
@@ -55,7 +53,7 @@ function wrongParams({ path, params }: Endpoint): Params {
 const compared = new Set<string>();
 
 t.test("every operation is rejected over a socket as it is over HTTP", async (t) => {
-  const person = await personOf(server, "refused caller");
+  const person = await server.user("refused caller");
   const socket = await connect(person);
   for (const endpoint of callable) {
     const request = { method: endpoint.method, path: nowhere(endpoint) };
@@ -99,7 +97,7 @@ t.test("operations that end the caller's key send their response before the sock
     ["/users/me/api_key/regenerate", 4401],
     ["/users/me", 4403],
   ] as const) {
-    const socket = await connect(await personOf(server, `leaving by ${code}`));
+    const socket = await connect(await server.user(`leaving by ${code}`));
     const answer = await call(socket, { method: code === 4403 ? "DELETE" : "POST", path }, {});
     t.equal(answer.result, "success");
     t.equal((await socket.closed).code, code);

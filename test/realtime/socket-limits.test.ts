@@ -3,9 +3,8 @@
  * is closed.
  */
 import t from "tap";
-import { personOf } from "../support/conversation.ts";
 import { RawSocket } from "../support/raw-socket.ts";
-import { connect, openQueue, realmOf } from "../support/realtime.ts";
+import { connect } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
 
@@ -16,7 +15,7 @@ const limited = { type: "reply", result: "error", code: "RATE_LIMIT_HIT", msg: "
 
 t.test("[D28] REST and frames share one bucket; the rejection says when to retry", async (t) => {
   const server = await startTestServer(t, { environment });
-  const person = await personOf(server, "eager");
+  const person = await server.user("eager");
   const socket = await connect(person);
   for (let taken = 0; taken < burst / 2; taken++) {
     t.equal((await person.get("/users/me")).status, 200);
@@ -26,7 +25,7 @@ t.test("[D28] REST and frames share one bucket; the rejection says when to retry
   const refused = await socket.ask({ type: "call", method: "GET", path: "/users/me" });
   t.match(refused, { ...limited, "retry-after": Number });
   t.ok(refused["retry-after"] > 0);
-  const other = await connect(await personOf(server, "patient"));
+  const other = await connect(await server.user("patient"));
   t.equal((await other.ask({ type: "call", method: "GET", path: "/users/me" })).result, "success");
   socket.terminate();
   other.terminate();
@@ -42,8 +41,8 @@ t.test("every kind of frame that does work counts", async (t) => {
     { type: "call", method: "GET", path: "/users/me" },
   ];
   for (const [index, { type }] of frames("").entries()) {
-    const person = await personOf(server, `kind${index}`);
-    const queue = await openQueue(person, []);
+    const person = await server.user(`kind${index}`);
+    const queue = await person.openQueue([]);
     const frame = frames(queue.queue_id)[index] ?? {};
     const socket = await connect(person);
     for (let taken = 1; taken < burst; taken++) await socket.ask(frame);
@@ -54,7 +53,7 @@ t.test("every kind of frame that does work counts", async (t) => {
 
 t.test("a client that keeps sending while it is limited is closed with 4429", async (t) => {
   const server = await startTestServer(t, { environment });
-  const person = await personOf(server, "deaf");
+  const person = await server.user("deaf");
   const socket = await connect(person);
   const isOver = socket.closed.then(() => true);
   let asked = 0;
@@ -82,7 +81,7 @@ t.test("[D28] wrong keys on sockets count as failed logins of their address", as
   const codes = [];
   for (let tries = 0; tries < 4; tries++) codes.push(await guess());
   t.strictSame(codes, ["INVALID_API_KEY", "INVALID_API_KEY", "INVALID_API_KEY", "RATE_LIMIT_HIT"]);
-  t.equal(realmOf(server).view.users.get(owner.userId)?.isActive, true);
+  t.equal(server.realm.view.users.get(owner.userId)?.isActive, true);
   const wrong = `Basic ${Buffer.from("owner@localhost:wrong").toString("base64")}`;
   const refused = await new RawSocket(server.url, { authorization: wrong }).handshake;
   t.equal(refused.status, 429, "in the upgrade header, too");

@@ -7,8 +7,7 @@ import { Packr } from "msgpackr";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Client } from "../support/client.ts";
-import { personOf } from "../support/conversation.ts";
-import { connect, openQueue } from "../support/realtime.ts";
+import { connect } from "../support/realtime.ts";
 import { seedOf } from "../support/seed.ts";
 import { startTestServer } from "../support/server.ts";
 import { type Frame, Socket } from "../support/socket.ts";
@@ -33,8 +32,8 @@ function send(socket: Socket, format: Format, frame: unknown): void {
 }
 
 t.test("every frame has the same response in JSON and in MessagePack, from the first one on", async (t) => {
-  const person = await personOf(server, "bilingual");
-  const queue = await openQueue(person, ["message"]);
+  const person = await server.user("bilingual");
+  const queue = await person.openQueue(["message"]);
   const frames: readonly Frame[] = [
     { type: "authenticate", email: person.account?.email, api_key: person.account?.key },
     { type: "ping" },
@@ -253,7 +252,7 @@ function isFarewell({ method, path }: { readonly method?: unknown; readonly path
 for (const format of ["json", "msgpack"] as const) {
   t.test(`every frame of random input in ${format} is answered once, and the connection stays open`, async (t) => {
     const seed = seedOf(t);
-    const person = await personOf(server, `fuzzer ${format}`);
+    const person = await server.user(`fuzzer ${format}`);
     const socket = await open(format, person);
     const encode = (frame: unknown) => (format === "json" ? Buffer.from(JSON.stringify(frame)) : packr.pack(frame));
     const frame = plausible.filter((candidate) => !isFarewell(candidate));

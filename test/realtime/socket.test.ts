@@ -5,9 +5,8 @@
 import { Packr } from "msgpackr";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { createChannel, personOf } from "../support/conversation.ts";
 import { RawSocket } from "../support/raw-socket.ts";
-import { connect, follow, messageIds, openQueue, readNow, resume } from "../support/realtime.ts";
+import { connect, follow, messageIds, resume } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 import type { Frame, Socket } from "../support/socket.ts";
 
@@ -28,7 +27,7 @@ t.test("register returns the queue and the requested state, followed by every ev
   const id = await owner.say("general", "socket", "pushed");
   const frame = await socket.frame((candidate) => candidate.type === "event");
   t.strictSame(Object.keys(frame).sort(), ["event", "type"]);
-  const [polled] = await readNow(owner, body);
+  const [polled] = await owner.readNow(body);
   t.strictSame(frame.event, polled, "the same object as by long-poll");
   t.equal(frame.event.message.id, id);
   const refused = await socket.ask({ type: "register", event_types: "message" });
@@ -37,13 +36,13 @@ t.test("register returns the queue and the requested state, followed by every ev
 });
 
 t.test("resume returns success and then every later event in order, or BAD_EVENT_QUEUE_ID", async (t) => {
-  const queue = await openQueue(owner, ["message"]);
+  const queue = await owner.openQueue(["message"]);
   const ids = [await owner.say("general", "resume", "1"), await owner.say("general", "resume", "2")];
   const { socket, reply } = await resume(owner, queue, queue.last_event_id);
   t.strictSame(reply, { type: "reply", ref: "r1", result: "success", msg: "", queue_id: queue.queue_id });
   await socket.event((event) => event.message.id === ids[1]);
   t.strictSame(messageIds(socket.events), ids);
-  const outsider = await connect(await personOf(server, "outsider"));
+  const outsider = await connect(await server.user("outsider"));
   for (const queueId of [queue.queue_id, "0000-0000"]) {
     t.strictSame(await outsider.ask({ type: "resume", queue_id: queueId, last_event_id: -1 }), {
       type: "reply",
@@ -90,8 +89,8 @@ t.test("presence replies as POST /users/me/presence does", async (t) => {
 });
 
 t.test("typing is sent to users by `to`, and to a channel by `stream_id` and `topic`", async (t) => {
-  const reader = await personOf(server, "reader");
-  const channelId = await createChannel(owner, "typed", [owner, reader]);
+  const reader = await server.user("reader");
+  const channelId = await owner.createChannel("typed", [owner, reader]);
   const { socket: reading } = await follow(reader, { event_types: ["typing"] });
   const socket = await connect(owner);
   const done = { type: "reply", result: "success", msg: "" };
@@ -142,7 +141,7 @@ t.test("[D25] a repeated call with the same idempotency_key returns the first re
       params: { type: "channel", to: "general", topic: "once", content },
       idempotency_key: key,
     });
-  const queue = await openQueue(owner, ["message"]);
+  const queue = await owner.openQueue(["message"]);
   const first = await call("once", "key-1");
   const again = await call("once", "key-1");
   t.equal(again.id, first.id);
@@ -154,7 +153,7 @@ t.test("[D25] a repeated call with the same idempotency_key returns the first re
   t.match(await call("once", 7), { result: "error", code: "BAD_REQUEST" });
   t.match(await call("once", "k".repeat(limits.idempotency_key_bytes_max)), { result: "success" });
   t.match(await call("once", "k".repeat(limits.idempotency_key_bytes_max + 1)), { code: "BAD_REQUEST" });
-  t.equal((await readNow(owner, queue)).length, 2);
+  t.equal((await owner.readNow(queue)).length, 2);
   socket.close();
 });
 
@@ -279,7 +278,7 @@ t.test("with the subprotocol msgpack every reply and event is a binary MessagePa
   const registered = await ask({ type: "register", ...types, ref: "q" });
   const other = await plain.ask({ type: "register", ...types });
   t.strictSame(Object.keys(registered).sort(), Object.keys(other).sort());
-  const channelId = await createChannel(owner, "packed", [owner]);
+  const channelId = await owner.createChannel("packed", [owner]);
   const params = { type: "channel", to: channelId, topic: "t", content: "packed \u{1f600}" };
   const sent = await ask({ type: "call", method: "POST", path: "/messages", params, ref: "m" });
   await owner.say(channelId, "t", "second");

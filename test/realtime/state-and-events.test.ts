@@ -7,17 +7,7 @@ import t from "tap";
 import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Client } from "../support/client.ts";
-import {
-  addUsers,
-  createChannel,
-  personOf,
-  setRealmSettings,
-  setUserSettings,
-  systemGroup,
-  write,
-} from "../support/conversation.ts";
 import { mirroredTypes } from "../support/mirror.ts";
-import { realmOf } from "../support/realtime.ts";
 import { type Fixture, watch } from "../support/watch.ts";
 
 t.test("state follows messages in channels and direct messages", (t) =>
@@ -26,7 +16,7 @@ t.test("state follows messages in channels and direct messages", (t) =>
     await other.post("/messages", { type: "direct", to: [member.userId], content: "again" });
     await other.post("/messages", { type: "direct", to: [member.userId, owner.userId], content: "to both" });
     await member.post("/messages", { type: "direct", to: [member.userId], content: "to oneself" });
-    await createChannel(other, "fresh", [owner, member]);
+    await other.createChannel("fresh", [owner, member]);
     await member.say("fresh", "", "its first message");
     await member.say("fresh", "", "its second");
   }),
@@ -113,7 +103,7 @@ for (const older of [false, true]) {
         await other.post("/user_topics", { stream_id: id, topic: "theirs", visibility_policy: 1 });
         const places = { from: { channelId: id, topic: "old" }, to: { channelId: id, topic: "moved" } };
         const move = { ...places, isMerge: false, phase: "target" as const, afterUserId: 0 };
-        await realmOf(server).dispatcher.ask(command({ actor: "realm" }, "user-topics.move", move, null));
+        await server.realm.dispatcher.ask(command({ actor: "realm" }, "user-topics.move", move, null));
         // One topic in two Unicode compositions: clients compare only without case, so they see two topics.
         for (const topic of ["cafe\u0301 one", "cafe\u0301 two", "away"]) await set(topic, 1);
         for (const [topic, target] of [
@@ -122,7 +112,7 @@ for (const older of [false, true]) {
         ] as const) {
           const to = { channelId: id, topic: target };
           const other = { ...move, from: { channelId: id, topic }, to, isMerge: true };
-          await realmOf(server).dispatcher.ask(command({ actor: "realm" }, "user-topics.move", other, null));
+          await server.realm.dispatcher.ask(command({ actor: "realm" }, "user-topics.move", other, null));
         }
       },
       async () => undefined,
@@ -134,10 +124,10 @@ for (const older of [false, true]) {
 t.test("state follows private channels: created with the user, joined later, left", (t) =>
   watch(t, async ({ owner, member, other }) => {
     const invited = { invite_only: true };
-    await createChannel(owner, "private with", [owner, member], invited);
-    await createChannel(owner, "private without", [owner, other], invited);
-    await createChannel(member, "private own", [member], invited);
-    await createChannel(owner, "private empty", [], invited);
+    await owner.createChannel("private with", [owner, member], invited);
+    await owner.createChannel("private without", [owner, other], invited);
+    await member.createChannel("private own", [member], invited);
+    await owner.createChannel("private empty", [], invited);
     const invite = (name: string) =>
       owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals: [member.userId] });
     await invite("private without");
@@ -150,9 +140,9 @@ t.test("state follows private channels: created with the user, joined later, lef
 
 t.test("state follows default channels and new users", (t) =>
   watch(t, async ({ server, owner }) => {
-    await createChannel(owner, "welcome", [owner], { is_default_stream: true });
+    await owner.createChannel("welcome", [owner], { is_default_stream: true });
     await server.person("Newcomer");
-    await createChannel(owner, "welcome back", [], { is_default_stream: true });
+    await owner.createChannel("welcome back", [], { is_default_stream: true });
     await server.person("Second Newcomer");
   }),
 );
@@ -213,8 +203,8 @@ t.test("[behaviour 2.8] state follows names, email addresses and roles of others
       await owner.patch(`/users/${other.userId}`, { role: 100, new_email: "another@example.com" });
     },
     async ({ server, owner }) => {
-      const user = realmOf(server).view.users.get(owner.userId);
-      if (user !== undefined) write(server, "users", owner.userId, { ...user, canChangeUserEmails: true });
+      const user = server.realm.view.users.get(owner.userId);
+      if (user !== undefined) server.write("users", owner.userId, { ...user, canChangeUserEmails: true });
     },
   ),
 );
@@ -226,20 +216,20 @@ t.test("[S1] state follows a hidden email address that changes", (t) =>
       await owner.patch(`/users/${other.userId}`, { new_email: "hidden@example.com" });
     },
     async ({ server, owner, other }) => {
-      const user = realmOf(server).view.users.get(owner.userId);
-      if (user !== undefined) write(server, "users", owner.userId, { ...user, canChangeUserEmails: true });
-      setUserSettings(server, other.userId, { email_address_visibility: 3 });
+      const user = server.realm.view.users.get(owner.userId);
+      if (user !== undefined) server.write("users", owner.userId, { ...user, canChangeUserEmails: true });
+      server.setUser(other.userId, { email_address_visibility: 3 });
     },
   ),
 );
 
 /** Users whose email addresses only some roles see, and channels that only some roles see. */
 async function createFixture({ server, owner, other }: Fixture): Promise<void> {
-  const shy = await addUsers(server, "shy", 5);
-  for (const [index, id] of shy.entries()) setUserSettings(server, id, { email_address_visibility: index + 1 });
-  await createChannel(owner, "private without", [owner, other], { invite_only: true });
-  await createChannel(owner, "public without", [owner, other]);
-  await createChannel(owner, "public without anybody", []);
+  const shy = await server.users("shy", 5);
+  for (const [index, id] of shy.entries()) server.setUser(id, { email_address_visibility: index + 1 });
+  await owner.createChannel("private without", [owner, other], { invite_only: true });
+  await owner.createChannel("public without", [owner, other]);
+  await owner.createChannel("public without anybody", []);
   await other.say("public without", "news", "the first");
 }
 
@@ -256,7 +246,7 @@ for (const [before, after] of [
       async ({ owner, member, other }) => {
         await owner.patch(`/users/${member.userId}`, { role: after });
         await other.say("public without", "news", "after the change");
-        await createChannel(owner, "later", [owner]);
+        await owner.createChannel("later", [owner]);
       },
       async (fixture) => {
         await createFixture(fixture);
@@ -272,8 +262,8 @@ t.test(
     watch(
       t,
       async ({ server, owner, member, other }) => {
-        await createChannel(other, "meeting", [member, other]);
-        const [outsider = 0, second = 0] = await addUsers(server, "outsider", 2);
+        await other.createChannel("meeting", [member, other]);
+        const [outsider = 0, second = 0] = await server.users("outsider", 2);
         const join = (name: string, ids: readonly number[]) =>
           owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals: ids });
         await join("meeting", [outsider, second]);
@@ -284,17 +274,17 @@ t.test(
         await owner.patch(`/users/${outsider}`, { full_name: "Unknown again" });
         await owner.delete(`/users/${second}`);
         await owner.post(`/users/${second}/reactivate`);
-        const writer = await personOf(server, "writer");
+        const writer = await server.user("writer");
         await writer.post("/messages", { type: "direct", to: [member.userId], content: "hello" });
         await owner.patch(`/users/${writer.userId}`, { full_name: "Pen pal" });
-        await join("crowded", await addUsers(server, "crowd", 3));
+        await join("crowded", await server.users("crowd", 3));
         await join("crowded", [member.userId]);
         await member.delete("/users/me/subscriptions", { subscriptions: ["before", "meeting"] });
       },
       async ({ server, owner, member }) => {
-        await addUsers(server, "hidden", 2);
+        await server.users("hidden", 2);
         await owner.patch(`/users/${member.userId}`, { role: 600 });
-        setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+        server.setRealm({ can_access_all_users_group: server.group("role:members") });
       },
     ),
 );
@@ -307,15 +297,15 @@ t.test("[behaviour 3.2] a channel permission lists only active users, also to gu
       for (const id of strangers) await owner.delete(`/users/${id}`);
     },
     async ({ server, owner, member }) => {
-      strangers = await addUsers(server, "trusted", 2);
+      strangers = await server.users("trusted", 2);
       const value = { direct_members: strangers, direct_subgroups: [] };
-      await createChannel(owner, "trusting", [owner, member], { can_remove_subscribers_group: value });
-      await createChannel(owner, "trusting in private", [owner, member], {
+      await owner.createChannel("trusting", [owner, member], { can_remove_subscribers_group: value });
+      await owner.createChannel("trusting in private", [owner, member], {
         invite_only: true,
         can_administer_channel_group: value,
       });
       await owner.patch(`/users/${member.userId}`, { role: 600 });
-      setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+      server.setRealm({ can_access_all_users_group: server.group("role:members") });
     },
   );
 });

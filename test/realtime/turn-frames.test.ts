@@ -8,10 +8,9 @@ import { limits } from "../../schemas/limits.ts";
 import { Encoding } from "../../src/edge/realtime/encoded-event.ts";
 import { FrameBatch, PublishBatch } from "../../src/edge/realtime/frame-batch.ts";
 import type { Format } from "../../src/edge/realtime/socket-frames.ts";
-import type { Client } from "../support/client.ts";
-import { createChannel, personOf } from "../support/conversation.ts";
+import type { Client, Event } from "../support/client.ts";
 import { RawSocket } from "../support/raw-socket.ts";
-import { connect, type Event, follow, increases, messageIds, openQueue, queueOf, resume } from "../support/realtime.ts";
+import { connect, follow, increases, messageIds, queueOf, resume } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 import type { Frame, Socket } from "../support/socket.ts";
 
@@ -61,7 +60,7 @@ async function seen(socket: Socket, id: number | undefined): Promise<Event[]> {
 }
 
 async function packedFollower(client: Client): Promise<Socket> {
-  const queue = await openQueue(client, ["message"], { apply_markdown: true });
+  const queue = await client.openQueue(["message"], { apply_markdown: true });
   const socket = await connect(client, "msgpack");
   socket.ws.send(packr.pack({ type: "resume", ...queue, ref: "resume" }));
   await socket.frame((frame) => frame.ref === "resume");
@@ -70,10 +69,10 @@ async function packedFollower(client: Client): Promise<Socket> {
 
 t.test("the events of one turn arrive in one frame, in order, each reader with its own flags", async (t) => {
   const [plain, mentioned, packed] = await Promise.all(
-    ["plain reader", "called reader", "packed reader"].map((name) => personOf(server, name)),
+    ["plain reader", "called reader", "packed reader"].map((name) => server.user(name)),
   );
   if (plain === undefined || mentioned === undefined || packed === undefined) throw new Error("no readers");
-  await createChannel(owner, "shared", [owner, plain, mentioned, packed]);
+  await owner.createChannel("shared", [owner, plain, mentioned, packed]);
   const types = { event_types: ["message"] };
   const sockets = {
     plain: (await follow(plain, { ...types, apply_markdown: true })).socket,
@@ -127,8 +126,8 @@ t.test("a single event has a frame of its own kind", async (t) => {
 });
 
 t.test("[E1, E4] typing between messages of one turn keeps its position", async (t) => {
-  const [reader, typist] = await Promise.all([personOf(server, "watcher"), personOf(server, "quick typist")]);
-  const channelId = await createChannel(owner, "mixed", [reader, typist]);
+  const [reader, typist] = await Promise.all([server.user("watcher"), server.user("quick typist")]);
+  const channelId = await owner.createChannel("mixed", [reader, typist]);
   const { socket } = await follow(reader, { event_types: ["message", "typing"] });
   const raw = await RawSocket.of(typist);
   const calls = [
@@ -169,12 +168,12 @@ t.test("[S3] frames of several events respect their size bound; the rest follows
 });
 
 t.test("[E3] during bursts with stalled readers the others miss nothing, the stalled ones resume", async (t) => {
-  const people = await Promise.all(Array.from({ length: 4 }, (_, index) => personOf(server, `burst reader ${index}`)));
-  await createChannel(owner, "bursts", [owner, ...people]);
+  const people = await Promise.all(Array.from({ length: 4 }, (_, index) => server.user(`burst reader ${index}`)));
+  await owner.createChannel("bursts", [owner, ...people]);
   const healthy = await Promise.all(people.map((person) => follow(person, { event_types: ["message"] })));
   const stalled = await Promise.all(
     people.slice(0, 2).map(async (person) => {
-      const queue = await openQueue(person, ["message"]);
+      const queue = await person.openQueue(["message"]);
       const raw = await RawSocket.of(person);
       raw.send({ type: "resume", queue_id: queue.queue_id, last_event_id: queue.last_event_id, ref: "resume" });
       await raw.frame((frame) => frame.ref === "resume");

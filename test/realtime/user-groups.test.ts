@@ -6,19 +6,8 @@ import t from "tap";
 import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client } from "../support/client.ts";
-import {
-  addUsers,
-  channelSeenBy,
-  createChannel,
-  type Event,
-  Follower,
-  personOf,
-  setRealmSettings,
-  systemGroup,
-} from "../support/conversation.ts";
+import type { Client, Event } from "../support/client.ts";
 import { createGroup, groupSeenBy, people } from "../support/groups.ts";
-import { openQueue, readNow, realmOf } from "../support/realtime.ts";
 import { commands } from "../support/runtime.ts";
 import { startTestServer } from "../support/server.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
@@ -32,11 +21,11 @@ const knowing = {
 const older = { event_types: types };
 
 const { server, owner, member, other, guest } = await startServerWithUsers(t, ["member", "other", "guest"]);
-const group = (name: string) => systemGroup(server, `role:${name}`);
+const group = (name: string) => server.group(`role:${name}`);
 
 /** The group events during `act`, received by an owner's client and by a guest's older one. */
 async function receivedEvents(act: () => Promise<unknown>): Promise<{ knowing: Event[]; older: Event[] }> {
-  const followers = [await Follower.of(owner, knowing), await Follower.of(guest, older)] as const;
+  const followers = [await owner.follow(knowing), await guest.follow(older)] as const;
   await act();
   for (const follower of followers) await follower.settled();
   const [first, second] = followers.map((follower) => follower.ofType("user_group"));
@@ -162,14 +151,14 @@ t.test("[behaviour 2.6] membership of a group shows and hides private channels t
     const outer = await createGroup(owner, `around ${setting}`, [], { subgroups: [id] });
     const holder = { direct_members: [owner.userId], direct_subgroups: [outer] };
     const name = `private ${setting}`.slice(0, 60);
-    const channel = await createChannel(owner, name, [owner], { invite_only: true, [setting]: holder });
-    await createChannel(owner, `silent ${setting}`.slice(0, 60), [owner], {
+    const channel = await owner.createChannel(name, [owner], { invite_only: true, [setting]: holder });
+    await owner.createChannel(`silent ${setting}`.slice(0, 60), [owner], {
       invite_only: true,
       can_send_message_group: holder,
     });
-    const seen = await Follower.of(member, knowing);
-    const strangers = await Follower.of(other, knowing);
-    const asGuest = await Follower.of(guest, knowing);
+    const seen = await member.follow(knowing);
+    const strangers = await other.follow(knowing);
+    const asGuest = await guest.follow(knowing);
     await owner.post(`/user_groups/${id}/members`, { add: [member.userId, guest.userId] });
     await owner.post(`/user_groups/${id}/members`, { delete: [member.userId] });
     await owner.post(`/user_groups/${outer}/subgroups`, { delete: [id] });
@@ -190,18 +179,18 @@ t.test("[behaviour 2.6] membership of a group shows and hides private channels t
     });
     t.strictSame(strangers.ofType("stream"), [], "[S1] users outside receive nothing");
     t.strictSame(asGuest.ofType("stream"), [], "[behaviour 3.5] a guest gains no access even as a member");
-    t.ok(await channelSeenBy(member, channel));
+    t.ok(await member.channel(channel));
   }
 });
 
 t.test("[behaviour 2.6] a system group as a subgroup shows the channel to every user of the role only", async (t) => {
-  const moderator = await personOf(server, "moderator", roles.moderator);
+  const moderator = await server.user("moderator", roles.moderator);
   const id = await createGroup(owner, "by role");
-  const channel = await createChannel(owner, "known by role", [owner], {
+  const channel = await owner.createChannel("known by role", [owner], {
     invite_only: true,
     can_subscribe_group: id,
   });
-  const followers = [await Follower.of(moderator, knowing), await Follower.of(member, knowing)] as const;
+  const followers = [await moderator.follow(knowing), await member.follow(knowing)] as const;
   await owner.post(`/user_groups/${id}/subgroups`, { add: [group("moderators")] });
   await followers[0].settled();
   await owner.post(`/user_groups/${id}/subgroups`, { delete: [group("moderators")] });
@@ -216,8 +205,8 @@ t.test("[behaviour 2.6] a system group as a subgroup shows the channel to every 
 t.test("[S1] a user who sees the channel for another reason receives nothing", async (t) => {
   const id = await createGroup(owner, "also");
   const value = { direct_members: [other.userId], direct_subgroups: [id] };
-  await createChannel(owner, "known twice", [owner, member], { invite_only: true, can_subscribe_group: value });
-  const followers = [await Follower.of(member, knowing), await Follower.of(other, knowing)];
+  await owner.createChannel("known twice", [owner, member], { invite_only: true, can_subscribe_group: value });
+  const followers = [await member.follow(knowing), await other.follow(knowing)];
   await owner.post(`/user_groups/${id}/members`, { add: [member.userId, other.userId] });
   await owner.post(`/user_groups/${id}/members`, { delete: [member.userId, other.userId] });
   for (const follower of followers) {
@@ -228,12 +217,12 @@ t.test("[S1] a user who sees the channel for another reason receives nothing", a
 
 t.test("[S3] when a change needs too many events, only the queues of the affected users are closed", async (t) => {
   const full = await startTestServer(t);
-  const insider = await personOf(full, "insider");
-  const outsider = await personOf(full, "outsider");
-  const rest = await addUsers(full, "hall", 499);
+  const insider = await full.user("insider");
+  const outsider = await full.user("outsider");
+  const rest = await full.users("hall", 499);
   const id = await createGroup(full.owner, "wide");
   const channels = Math.floor(limits.visibility_pairs_max / (rest.length + 1)) + 1;
-  const { dispatcher } = realmOf(full);
+  const { dispatcher } = full.realm;
   const template = (name: string) => ({
     name,
     subscriberIds: [],
@@ -260,19 +249,19 @@ t.test("[S3] when a change needs too many events, only the queues of the affecte
   const everybody = [insider.userId, ...rest];
   const pairs = channels * everybody.length;
   t.ok(pairs > limits.visibility_pairs_max && pairs > limits.visibility_pairs_per_command_max);
-  const before = await openQueue(insider, types);
+  const before = await insider.openQueue(types);
   t.equal((await full.owner.post(`/user_groups/${id}/members`, { add: everybody })).status, 200);
-  const created = (await readNow(insider, before)).filter((event) => event.type === "stream");
+  const created = (await insider.readNow(before)).filter((event) => event.type === "stream");
   t.equal(created.length, channels, "a change of members continues in parts, and is sent completely");
   await full.owner.post(`/user_groups/${id}/members`, { delete: everybody });
   const crowded = await createGroup(full.owner, "crowded");
   await full.owner.post(`/user_groups/${crowded}/members`, { add: everybody });
   await Promise.all(rest.map((userId) => dispatcher.ask(commands.register(userId, `queue of ${userId}`))));
-  const [inside, outside] = [await openQueue(insider, types), await openQueue(outsider, types)];
+  const [inside, outside] = [await insider.openQueue(types), await outsider.openQueue(types)];
   t.equal((await full.owner.post(`/user_groups/${id}/subgroups`, { add: [crowded] })).status, 200);
   const { body } = await insider.get("/events", { queue_id: inside.queue_id, last_event_id: -1, dont_block: true });
   t.equal(body.code, "BAD_EVENT_QUEUE_ID");
-  t.equal((await readNow(outsider, outside)).filter((event) => event.type === "stream").length, 0);
+  t.equal((await outsider.readNow(outside)).filter((event) => event.type === "stream").length, 0);
   const { streams } = await insider.register({ fetch_event_types: ["stream"] });
   t.equal(
     (streams as Event[]).filter((each) => each.invite_only).length,
@@ -298,7 +287,7 @@ t.test("state follows changes of groups of all kinds, for clients of both kinds"
       await owner.delete(`/users/${other.userId}`);
       await owner.patch(`/user_groups/${first}`, { description: "meanwhile" });
       await owner.post(`/users/${other.userId}/reactivate`);
-      const many = [...realmOf(stage).view.users.all()]
+      const many = [...stage.realm.view.users.all()]
         .slice(-limits.group_members_per_command_max - 1)
         .map((user) => user.id);
       await owner.post("/user_groups/create", { name: "crowd", description: "", members: many });
@@ -306,7 +295,7 @@ t.test("state follows changes of groups of all kinds, for clients of both kinds"
       await owner.post(`/user_groups/${first}/members`, { delete: many.slice(1) });
     },
     async ({ server: stage, owner, other }) => {
-      await addUsers(stage, "hall", limits.group_members_per_command_max + 1);
+      await stage.users("hall", limits.group_members_per_command_max + 1);
       for (const name of ["old", "asleep", "woken"]) {
         const id = await createGroup(owner, name, [other], { can_join_group: people(other) });
         if (name !== "old") await owner.post(`/user_groups/${id}/deactivate`);
@@ -319,14 +308,14 @@ t.test("a restricted guest is notified when a deactivated user leaves groups and
   watch(
     t,
     async ({ owner, other, server: stage }) => {
-      const [nonMember = 0] = [...realmOf(stage).view.users.named("nonMember 0")];
+      const [nonMember = 0] = [...stage.realm.view.users.named("nonMember 0")];
       await owner.delete(`/users/${nonMember}`);
       await owner.delete(`/users/${other.userId}`);
       await owner.post(`/users/${nonMember}/reactivate`);
       await owner.delete(`/users/${nonMember}`);
     },
     async ({ server: stage, owner, member, other }) => {
-      const nonMember = await personOf(stage, "nonMember");
+      const nonMember = await stage.user("nonMember");
       for (const name of ["crew", "rested"]) {
         const value = { can_manage_group: people(owner, nonMember), can_join_group: people(other, nonMember) };
         const id = await createGroup(owner, name, [nonMember, other], value);
@@ -335,7 +324,7 @@ t.test("a restricted guest is notified when a deactivated user leaves groups and
       await owner.patch(`/users/${member.userId}`, { role: 600 });
       // Both are in a channel that everyone joins; the hidden user leaves it.
       await nonMember.delete("/users/me/subscriptions", { subscriptions: ["general"] });
-      setRealmSettings(stage, { can_access_all_users_group: systemGroup(stage, "role:members") });
+      stage.setRealm({ can_access_all_users_group: stage.group("role:members") });
     },
   ),
 );
@@ -352,7 +341,7 @@ t.test("[S1] state follows private channels that groups show and hide, for clien
       const members = `/user_groups/${inner}/members`;
       await owner.post(members, { add: [member.userId] });
       await other.say("hidden", "t", "while in");
-      await createChannel(other, "hidden later", [other], { invite_only: true, can_administer_channel_group: outer });
+      await other.createChannel("hidden later", [other], { invite_only: true, can_administer_channel_group: outer });
       await owner.post(`/user_groups/${outer}/subgroups`, { delete: [inner] });
       await other.say("hidden", "t", "while out");
       await owner.post(`/user_groups/${outer}/members`, { add: [member.userId], add_subgroups: [inner] });
@@ -365,15 +354,15 @@ t.test("[S1] state follows private channels that groups show and hide, for clien
       const inner = await createGroup(owner, "inner");
       const outer = await createGroup(owner, "outer", [], { subgroups: [inner] });
       const value = { direct_members: [owner.userId], direct_subgroups: [outer] };
-      await createChannel(other, "hidden", [other], { invite_only: true, can_subscribe_group: value });
+      await other.createChannel("hidden", [other], { invite_only: true, can_subscribe_group: value });
       await other.say("hidden", "t", "before");
     },
   ),
 );
 
 t.test("[behaviour 2.8] a role change moves the user between system groups", async (t) => {
-  setRealmSettings(server, { can_manage_all_groups: group("owners") });
-  const somebody = await personOf(server, "climber");
+  server.setRealm({ can_manage_all_groups: group("owners") });
+  const somebody = await server.user("climber");
   const events = await bothReceived(() => owner.patch(`/users/${somebody.userId}`, { role: 300 }));
   t.strictSame(
     events.map(({ op, group_id: id }) => [op, id]),

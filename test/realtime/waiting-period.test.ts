@@ -4,17 +4,7 @@
  */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
-import { Client } from "../support/client.ts";
-import {
-  addUsers,
-  channelSeenBy,
-  createChannel,
-  Follower,
-  outcome,
-  personOf,
-  success,
-  systemGroup,
-} from "../support/conversation.ts";
+import { Client, expects, Follower, success } from "../support/client.ts";
 import { stateOf } from "../support/realm-state.ts";
 import { firstMoment, startClockedServer } from "../support/realtime-clock.ts";
 import { watch } from "../support/watch.ts";
@@ -31,10 +21,10 @@ async function fullMembers(client: Client, groupId: number): Promise<number[]> {
 t.test("[behaviour 3.1] each user becomes a full member at their own time, if their role then allows it", async (t) => {
   const { server, clock } = await startClockedServer(t, patient);
   const { owner } = server;
-  const full = systemGroup(server, "role:fullmembers");
-  const old = await personOf(server, "old");
+  const full = server.group("role:fullmembers");
+  const old = await server.user("old");
   clock.jump(dayMs);
-  const reader = await Follower.of(owner);
+  const reader = await owner.follow();
   const expectedEvent = (op: string, ...ids: number[]) => ({ type: "user_group", op, group_id: full, user_ids: ids });
   const news = async () => {
     await reader.settled();
@@ -42,13 +32,13 @@ t.test("[behaviour 3.1] each user becomes a full member at their own time, if th
     reader.events.splice(0);
     return events;
   };
-  t.strictSame(outcome(await owner.patch("/realm", { waiting_period_threshold: 2 })), success());
+  await expects(t, owner.patch("/realm", { waiting_period_threshold: 2 }), success());
   t.strictSame(await news(), [expectedEvent("remove_members", 1, old.userId)]);
-  const [young = 0] = await addUsers(server, "young", 1);
+  const [young = 0] = await server.users("young", 1);
   const [moderator = 0, guest = 0, leaver = 0] = [
-    ...(await addUsers(server, "moderator", 1)),
-    ...(await addUsers(server, "guest", 1, roles.guest)),
-    ...(await addUsers(server, "leaver", 1)),
+    ...(await server.users("moderator", 1)),
+    ...(await server.users("guest", 1, roles.guest)),
+    ...(await server.users("leaver", 1)),
   ];
   t.strictSame(await news(), [], "no new user is a full member yet");
   clock.jump(dayMs - 1);
@@ -70,7 +60,7 @@ t.test("[behaviour 3.1] each user becomes a full member at their own time, if th
   );
   clock.jump(3 * dayMs);
   t.strictSame(await news(), [], "announced once");
-  const [late = 0] = await addUsers(server, "late", 1);
+  const [late = 0] = await server.users("late", 1);
   clock.jump(2 * dayMs);
   t.strictSame(await news(), [expectedEvent("add_members", late)], "also where nobody else was waiting");
 });
@@ -78,14 +68,14 @@ t.test("[behaviour 3.1] each user becomes a full member at their own time, if th
 t.test("[D5] a new threshold recomputes the full members: higher, lower and none", async (t) => {
   const { server, clock } = await startClockedServer(t, patient);
   const { owner } = server;
-  const full = systemGroup(server, "role:fullmembers");
+  const full = server.group("role:fullmembers");
   const ids: number[] = [];
   for (let day = 0; day < 4; day++) {
-    ids.push(...(await addUsers(server, `day${day}.`, 1)));
+    ids.push(...(await server.users(`day${day}.`, 1)));
     clock.jump(dayMs);
   }
   const [first = 0, second = 0, third = 0, fourth = 0] = ids;
-  const reader = await Follower.of(owner);
+  const reader = await owner.follow();
   const changes = async (days: number) => {
     await owner.patch("/realm", { waiting_period_threshold: days });
     await reader.settled();
@@ -118,8 +108,8 @@ t.test("[D5] a new threshold recomputes the full members: higher, lower and none
 t.test("[M8] a user who became a full member while the server was down is announced late, but once", async (t) => {
   const first = await startClockedServer(t, patient);
   await first.server.owner.patch("/realm", { waiting_period_threshold: 1 });
-  const young = await personOf(first.server, "young");
-  const full = systemGroup(first.server, "role:fullmembers");
+  const young = await first.server.user("young");
+  const full = first.server.group("role:fullmembers");
   const queue = await first.server.owner.register({ event_types: ["user_group", "message"] });
   await first.server.stop();
   const later = await startClockedServer(t, { ...patient, dataDir: first.server.dataDir }, firstMoment + 2 * dayMs);
@@ -139,24 +129,24 @@ t.test("[M8] a user who became a full member while the server was down is announ
 t.test("[S1] a private channel visible to full members appears and vanishes with the waiting period", async (t) => {
   const { server, clock } = await startClockedServer(t, patient);
   const { owner } = server;
-  const full = systemGroup(server, "role:fullmembers");
+  const full = server.group("role:fullmembers");
   await owner.patch("/realm", { waiting_period_threshold: 5 });
-  const young = await personOf(server, "young");
-  const guest = await personOf(server, "guest", roles.guest);
-  const channel = await createChannel(owner, "for the known", [owner], {
+  const young = await server.user("young");
+  const guest = await server.user("guest", roles.guest);
+  const channel = await owner.createChannel("for the known", [owner], {
     invite_only: true,
     can_administer_channel_group: full,
   });
-  const hidden = await createChannel(owner, "hidden", [owner], { invite_only: true });
-  const followers = [await Follower.of(young), await Follower.of(guest)];
-  t.equal(await channelSeenBy(young, channel), undefined);
+  const hidden = await owner.createChannel("hidden", [owner], { invite_only: true });
+  const followers = [await young.follow(), await guest.follow()];
+  t.equal(await young.channel(channel), undefined);
   clock.jump(5 * dayMs);
-  t.match(await channelSeenBy(young, channel), { stream_id: channel });
-  t.equal(await channelSeenBy(young, hidden), undefined);
+  t.match(await young.channel(channel), { stream_id: channel });
+  t.equal(await young.channel(hidden), undefined);
   // Read at once: for a channel that became invisible, only its removal is sent.
   for (const follower of followers) await follower.settled();
   await owner.patch("/realm", { waiting_period_threshold: 50 });
-  t.equal(await channelSeenBy(young, channel), undefined);
+  t.equal(await young.channel(channel), undefined);
   for (const follower of followers) await follower.settled();
   const [own, others] = followers.map((follower) =>
     follower.events
@@ -184,9 +174,9 @@ t.test("state before plus events equals fresh state, over settings, permissions 
   return watch(
     t,
     async ({ owner, member, other, server, clock }) => {
-      const full = systemGroup(server, "role:fullmembers");
+      const full = server.group("role:fullmembers");
       await owner.patch("/realm", { description: "changed", topics_policy: "disable_empty_topic" });
-      const [young] = await addUsers(server, "young", 1);
+      const [young] = await server.users("young", 1);
       await owner.patch("/realm", {
         message_edit_history_visibility_policy: "none",
         message_content_edit_limit_seconds: "unlimited",
@@ -202,9 +192,9 @@ t.test("state before plus events equals fresh state, over settings, permissions 
       await owner.patch("/realm", { waiting_period_threshold: 0 });
     },
     async ({ owner, server, clock }) => {
-      await createChannel(owner, "visible to the members who see it", [owner], {
+      await owner.createChannel("visible to the members who see it", [owner], {
         invite_only: true,
-        can_administer_channel_group: systemGroup(server, "role:fullmembers"),
+        can_administer_channel_group: server.group("role:fullmembers"),
       });
       await owner.patch("/realm", { waiting_period_threshold: 1 });
       clock.jump(dayMs - momentMs);

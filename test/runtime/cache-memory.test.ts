@@ -6,7 +6,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { realmOf } from "../support/conversation.ts";
 import { fillIndexes, messageRow, setNewestMessage } from "../support/filled.ts";
 import { memoryBytes } from "../support/heap.ts";
 import { until } from "../support/realtime.ts";
@@ -31,7 +30,7 @@ async function keptBytes(): Promise<number> {
 
 t.test("[S3] a cached short message takes no more memory than is counted for it", async (t) => {
   const server = await startTestServer(t, { dataDir: temporaryFolder(t, { inMemory: true }) });
-  const realm = realmOf(server);
+  const realm = server.realm;
   const newest = await server.owner.say("general", "weighed", content);
   const conversationId = realm.view.row("messages", newest)?.conversationId ?? 0;
   const first = newest + 1;

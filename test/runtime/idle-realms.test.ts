@@ -9,7 +9,7 @@ import { limits } from "../../schemas/limits.ts";
 import { realmFolder } from "../../src/runtime/realm-host.ts";
 import { heapMib } from "../support/heap.ts";
 import { ManualClock } from "../support/manual-clock.ts";
-import { connect, getEvents, openQueue, readNow, startPoll, until } from "../support/realtime.ts";
+import { connect, startPoll, until } from "../support/realtime.ts";
 import { type ClockedServer, firstMoment, startClockedServer } from "../support/realtime-clock.ts";
 import { startTestServer, type Teardown, type TestServer } from "../support/server.ts";
 
@@ -60,13 +60,13 @@ t.test("[D254] an idle organization is closed after REALM_IDLE_MS, and serves th
 t.test("[D254, E2] an unread queue continues where it was, without a restart event", async (t) => {
   const stage = await start(t);
   const { server } = stage;
-  const queue = await openQueue(server.owner, ["message", "restart"]);
+  const queue = await server.owner.openQueue(["message", "restart"]);
   const read = await server.owner.say("general", "plans", "read");
-  const [first] = await readNow(server.owner, queue);
+  const [first] = await server.owner.readNow(queue);
   const unread = await server.owner.say("general", "plans", "unread");
   await close(stage);
   const later = await server.owner.say("general", "plans", "later");
-  const events = await readNow(server.owner, queue, first.id);
+  const events = await server.owner.readNow(queue, first.id);
   t.match(
     [first, ...events].map(({ type, message }) => [type, message?.id]),
     [read, unread, later].map((id) => ["message", id]),
@@ -79,7 +79,7 @@ t.test("[D254, E2] an unread queue continues where it was, without a restart eve
   await server.stop();
   const second = await startClockedServer(t, { dataDir: server.dataDir, environment }, stage.clock.now());
   const { owner } = second.server;
-  const restarts = async () => (await readNow(owner, queue, ids.at(-1))).filter(({ type }) => type === "restart");
+  const restarts = async () => (await owner.readNow(queue, ids.at(-1))).filter(({ type }) => type === "restart");
   const announced = await restarts();
   t.equal(announced.length, 1, "a restart is announced");
   await close(second);
@@ -89,7 +89,7 @@ t.test("[D254, E2] an unread queue continues where it was, without a restart eve
 t.test("[D254] a queue that nobody reads expires at its time, its organization closed or not", async (t) => {
   const stage = await startClockedServer(t, { environment: { ...environment, IDLE_QUEUE_TIMEOUT_MS: "3600000" } });
   const { server, clock } = stage;
-  const queue = await openQueue(server.owner, ["message"]);
+  const queue = await server.owner.openQueue(["message"]);
   await close(stage);
   clock.advance(1800_000);
   t.equal((await server.owner.get("/users/me")).status, 200);
@@ -97,7 +97,7 @@ t.test("[D254] a queue that nobody reads expires at its time, its organization c
   t.equal((await server.owner.get("/users/me")).status, 200);
   clock.advance(61_000);
   t.equal((await server.owner.get("/users/me")).status, 200, "the turn that removes it has run");
-  t.equal((await getEvents(server.owner, queue, queue.last_event_id)).body.code, "BAD_EVENT_QUEUE_ID");
+  t.equal((await server.owner.getEvents(queue, queue.last_event_id)).body.code, "BAD_EVENT_QUEUE_ID");
 });
 
 t.test("[D254] a held poll and a socket keep their organization open", async (t) => {
@@ -111,7 +111,7 @@ t.test("[D254] a held poll and a socket keep their organization open", async (t)
     clock.advance(1);
     return [...server.running.host.openRealms].every(({ use }) => use.unusedMs() > 0);
   });
-  const queue = await openQueue(server.owner, ["message"]);
+  const queue = await server.owner.openQueue(["message"]);
   const held = startPoll(server.owner, queue, queue.last_event_id);
   await until(() => [...server.running.host.openRealms].every(({ use }) => use.unusedMs() === 0));
   for (let passed = 0; passed < 40_000; passed += 1000) clock.advance(1000);
@@ -187,9 +187,9 @@ t.test("[D254, S3] nothing holds a closed organization in memory", async (t) => 
   const { server } = stage;
   const closed: WeakRef<object>[] = [];
   for (let round = 0; round < 20; round++) {
-    const queue = await openQueue(server.owner, null);
+    const queue = await server.owner.openQueue(null);
     await server.owner.say("general", "plans", `round ${round}`);
-    await getEvents(server.owner, queue, queue.last_event_id, { dont_block: true });
+    await server.owner.getEvents(queue, queue.last_event_id, { dont_block: true });
     for (const realm of server.running.host.openRealms) closed.push(new WeakRef(realm), new WeakRef(realm.environment));
     await close(stage);
   }

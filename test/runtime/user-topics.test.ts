@@ -4,14 +4,12 @@ import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { TopicMove } from "../../schemas/user-topics.ts";
 import type { Client } from "../support/client.ts";
-import { addUsers, createChannel, Follower, realmOf } from "../support/conversation.ts";
-import { writeMany } from "../support/rows.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 import { newUsers } from "../support/server-with-users.ts";
 
 const server = await startTestServer(t);
 const { owner } = server;
-const open = await createChannel(owner, "open", []);
+const open = await owner.createChannel("open", []);
 const [none, muted, unmuted, followed] = [0, 1, 2, 3];
 
 const newUser = newUsers(server);
@@ -30,7 +28,7 @@ async function topicsOf(client: Client): Promise<[number, string, number][]> {
 async function move(where: TestServer, from: [number, string], to: [number, string], isMerge: boolean) {
   const place = ([channelId, topic]: [number, string]) => ({ channelId, topic });
   const params: TopicMove = { from: place(from), to: place(to), isMerge, phase: "target", afterUserId: 0 };
-  const { dispatcher } = realmOf(where);
+  const { dispatcher } = where.realm;
   await dispatcher.ask(command({ actor: "realm" }, "user-topics.move", params, null));
   await dispatcher.idle();
 }
@@ -43,7 +41,7 @@ t.test("policies follow a topic that is renamed", async (t) => {
   await set(mutes, open, "after", followed);
   await set(expects, open, "after", muted);
   const followers = await Promise.all(
-    people.map((client) => Follower.of(client, { event_types: ["user_topic", "message"] })),
+    people.map((client) => client.follow({ event_types: ["user_topic", "message"] })),
   );
   await move(server, [open, "Before"], [open, "After"], false);
   for (const follower of followers) await follower.settled();
@@ -95,7 +93,7 @@ t.test("when two topics merge, the more visible policy wins", async (t) => {
 t.test("another spelling of the same topic keeps its policies", async (t) => {
   const person = await newUser();
   await set(person, open, "quiet", muted);
-  const follower = await Follower.of(person, { event_types: ["user_topic", "muted_topics", "message"] });
+  const follower = await person.follow({ event_types: ["user_topic", "muted_topics", "message"] });
   await move(server, [open, "quiet"], [open, "Quiet"], false);
   t.strictSame(await topicsOf(person), [[open, "Quiet", muted]]);
   await follower.settled();
@@ -106,12 +104,12 @@ t.test(
   "[S1] a user who cannot read the target does not receive its name; a user who can read neither keeps their policy",
   async (t) => {
     const [insider, outsider, left] = await Promise.all([newUser(), newUser(), newUser()]);
-    const hidden = await createChannel(owner, "hidden", [owner, insider, left], { invite_only: true });
+    const hidden = await owner.createChannel("hidden", [owner, insider, left], { invite_only: true });
     for (const client of [insider, outsider]) await set(client, open, "plans", followed);
     await set(left, hidden, "old plans", followed);
     await left.delete("/users/me/subscriptions", { subscriptions: ["hidden"] });
-    const follower = await Follower.of(outsider, { event_types: ["user_topic", "message"] });
-    const leftFollower = await Follower.of(left, { event_types: ["user_topic", "message"] });
+    const follower = await outsider.follow({ event_types: ["user_topic", "message"] });
+    const leftFollower = await left.follow({ event_types: ["user_topic", "message"] });
     // With protected history a topic is visible only through its messages.
     await owner.say(hidden, "secret plans", "moved");
     await move(server, [open, "plans"], [hidden, "secret plans"], false);
@@ -128,21 +126,19 @@ t.test(
 
 t.test("a move that affects more users than one command takes continues by itself", async (t) => {
   const own = await startTestServer(t);
-  const id = await createChannel(own.owner, "busy", []);
+  const id = await own.owner.createChannel("busy", []);
   const perCommand = limits.user_topics_per_command_max;
-  const ids = await addUsers(own, "crowd", 2 * perCommand + 1);
-  writeMany(
-    own,
+  const ids = await own.users("crowd", 2 * perCommand + 1);
+  own.writeMany(
     "userTopics",
     ids.map((userId) => [[userId, id, "a"], { topic: "a", visibilityPolicy: 3, changedAt: 0 }] as const),
   );
-  writeMany(
-    own,
+  own.writeMany(
     "topicPolicies",
     ids.map((userId) => [[id, "a", userId], { visibilityPolicy: 3 }] as const),
   );
   await move(own, [id, "a"], [id, "b"], false);
-  const { view } = realmOf(own);
+  const { view } = own.realm;
   const names = (userId: number) => view.keys("userTopics", { start: [userId], end: [userId + 1], limit: 9 });
   t.ok(ids.every((userId) => JSON.stringify(names(userId)) === JSON.stringify([[userId, id, "b"]])));
   t.equal(view.keys("topicPolicies", { start: [id, "a"], end: [id, "b"], limit: 9 }).length, 0);
@@ -150,10 +146,10 @@ t.test("a move that affects more users than one command takes continues by itsel
 
   // The deletion of a topic continues, too. A user who subscribes again meanwhile is not skipped.
   const [last = 0, at] = [ids.at(-1), view.now];
-  writeMany(own, "userTopics", [[[last, id, "b"], { topic: "b", visibilityPolicy: 3, changedAt: at + 1 }]]);
+  own.writeMany("userTopics", [[[last, id, "b"], { topic: "b", visibilityPolicy: 3, changedAt: at + 1 }]]);
   const end = { place: { channelId: id, topic: "b" }, messageIds: [1], at, afterUserId: 0 };
-  await realmOf(own).dispatcher.ask(command({ actor: "realm" }, "user-topics.end", end, null));
-  await realmOf(own).dispatcher.idle();
+  await own.realm.dispatcher.ask(command({ actor: "realm" }, "user-topics.end", end, null));
+  await own.realm.dispatcher.idle();
   const holders = ids.filter((userId) => names(userId).length > 0);
   t.strictSame(holders, [last]);
   t.strictSame(view.keys("topicPolicies", { start: [id, "b"], end: [id, "c"], limit: 9 }), [[id, "b", last]]);

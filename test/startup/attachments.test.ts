@@ -6,14 +6,13 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { attachmentsOf, fetchFile, linkTo, uploaded } from "../support/attachments.ts";
-import { createChannel, realmOf } from "../support/conversation.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
 t.test("[M3] after a crash, files that no row claims are swept, claimed ones stay", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startTestServer(t, { dataDir });
   const { owner } = first;
-  await createChannel(owner, "papers", [owner]);
+  await owner.createChannel("papers", [owner]);
   const [linked, unused] = [await uploaded(owner, "linked"), await uploaded(owner, "unused")];
   await owner.say("papers", "files", linkTo(linked));
   const listed = await attachmentsOf(owner);
@@ -25,11 +24,11 @@ t.test("[M3] after a crash, files that no row claims are swept, claimed ones sta
   const second = await startTestServer(t, { dataDir });
   const again = await second.person("anybody");
   while (existsSync(join(folder, `${orphan}.bin`))) await again.get("/users/me");
-  await realmOf(second).files.idle();
+  await second.realm.files.idle();
   t.equal(readdirSync(folder).length, 2);
-  t.equal(realmOf(second).files.bytes, "linked".length + "unused".length);
+  t.equal(second.realm.files.bytes, "linked".length + "unused".length);
   t.equal((await fetchFile(again, linked.url)).bytes.toString(), "linked");
   t.equal((await fetchFile(again, unused.url)).status, 404);
-  t.strictSame(realmOf(second).view.counter("attachmentBytes"), 12);
+  t.strictSame(second.realm.view.counter("attachmentBytes"), 12);
   t.equal(listed.length, 2);
 });

@@ -9,7 +9,6 @@ import { BadConfig, readConfig } from "../../src/app/config.ts";
 import { BackupSchedule, isCronPattern, runBackupProcess } from "../../src/operate/backup-schedule.ts";
 import { openEnvironment } from "../../src/store/environment.ts";
 import { askAdmin, sampleIn } from "../support/admin.ts";
-import { realmOf } from "../support/conversation.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { type Exited, Program, runCli } from "../support/process.ts";
 import { until } from "../support/realtime.ts";
@@ -156,7 +155,7 @@ t.test("[M2] check finds a lost index entry while the server runs, and disturbs 
   const { server, id } = await filledServer(t);
   const { dataDir } = server;
   t.match(await runCli(t, dataDir, "check"), { code: 0, stdout: "no problems\n", stderr: "" });
-  await until(() => realmOf(server).isSettled);
+  await until(() => server.realm.isSettled);
   const environment = openEnvironment(join(dataDir, "realms", "1"));
   environment.transaction(() => environment.remove("channelMessages", [1, id]));
   await environment.close();

@@ -7,8 +7,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { openEnvironment } from "../../src/store/environment.ts";
 import { searchFormat } from "../../src/store/search-index.ts";
-import { Client } from "../support/client.ts";
-import { outcome, personOf, refusal, success } from "../support/conversation.ts";
+import { Client, expects, outcome, refusal, success } from "../support/client.ts";
 import { HostClient } from "../support/http.ts";
 import { type Exited, runCli } from "../support/process.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
@@ -129,7 +128,7 @@ t.test("[S1] two concurrent create-realm commands never share a realm", async (t
 t.test("[D7] grant-can-change-user-emails lets an owner change addresses, and revokes that", async (t) => {
   const dataDir = temporaryFolder(t);
   const before = await startTestServer(t, { dataDir });
-  const target = await personOf(before, "target");
+  const target = await before.user("target");
   const address = before.owner.account?.email ?? "";
   const grant = (...args: string[]) => runCli(t, dataDir, "grant-can-change-user-emails", ...args);
   await before.stop();
@@ -210,11 +209,11 @@ t.test("[E1] a backup of a running server, restored elsewhere, has all and inval
   const second = await startTestServer(t, { dataDir: copy });
   t.equal(second.owner.account?.key, owner.account?.key);
   t.equal((await second.owner.get(`/messages/${id}`)).body.raw_content, "before the backup");
-  t.strictSame(outcome(await second.owner.get(`/messages/${later}`)), refusal("Invalid message(s)"));
+  await expects(t, second.owner.get(`/messages/${later}`), "Invalid message(s)");
   const gone = refusal(`Bad event queue ID: ${queue.queue_id}`, "BAD_EVENT_QUEUE_ID", 400, {
     queue_id: queue.queue_id,
   });
-  t.strictSame(outcome(await read(second.owner)), gone, "never an endless wait");
+  await expects(t, read(second.owner), gone, "never an endless wait");
   const epochOf = (queueId: string) => queueId.split("-")[0];
   const { queue_id: newer } = await second.owner.register({ fetch_event_types: [] });
   t.not(epochOf(newer), epochOf(queue.queue_id), "a new epoch");
@@ -240,7 +239,7 @@ t.test("[M2] check reads everything, and finds an index that lost an entry", asy
   const dataDir = temporaryFolder(t);
   const server = await startTestServer(t, { dataDir });
   const id = await server.owner.say("general", "checked", "hello");
-  await personOf(server, "somebody");
+  await server.user("somebody");
   await server.owner.post("/messages", { type: "direct", to: [2], content: "to myself" });
   await server.stop();
   const healthy = await runCli(t, dataDir, "check");

@@ -4,7 +4,6 @@
  */
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { personOf, realmOf } from "../support/conversation.ts";
 import { logIn, MailServer, smtpError } from "../support/mail.ts";
 import { type Exited, runCli } from "../support/process.ts";
 import { until } from "../support/realtime.ts";
@@ -13,7 +12,7 @@ import { commands, openNewRealm } from "../support/runtime.ts";
 import { startTestServer, type TestServer, temporaryFolder } from "../support/server.ts";
 
 function letters(server: TestServer): number {
-  return realmOf(server).environment.count("deadLetters");
+  return server.realm.environment.count("deadLetters");
 }
 
 function isRefused(t: Test, { code, stderr }: Exited, why: RegExp, expected = 1): void {
@@ -32,7 +31,7 @@ t.test("[D169, S2] an abandoned mail is listed without its text, and is sent whe
   const first = await startTestServer(t, { dataDir, environment });
   await logIn(first, 2, "home");
   await logIn(first, 2, "one", { client: "Peculiar" });
-  await until(() => letters(first) === 1 && realmOf(first).isSettled);
+  await until(() => letters(first) === 1 && first.realm.isSettled);
   const running = await runCli(t, dataDir, "dead-letters", "list");
   t.match(running.stdout, listLine("email 1 \\(new-login\\) to owner@localhost: .*554.*"), "while the server runs");
   const id = /^\d+/.exec(running.stdout)?.[0] ?? "";
@@ -47,7 +46,7 @@ t.test("[D169, S2] an abandoned mail is listed without its text, and is sent whe
   const second = await startTestServer(t, { dataDir, environment });
   await until(() => far.received.length === 1);
   t.match((await runCli(t, dataDir, "dead-letters", "list")).stdout, "no dead letters\n");
-  t.equal(realmOf(second).environment.count("deadMails"), 0);
+  t.equal(second.realm.environment.count("deadMails"), 0);
 });
 
 t.test("[D169, S2] an email that contains a key is not kept: a retry says what to do instead", async (t) => {
@@ -57,8 +56,8 @@ t.test("[D169, S2] an email that contains a key is not kept: a retry says what t
   const server = await startTestServer(t, { dataDir, environment: { SMTP_URL: far.url } });
   const invited = { invitee_emails: "new@example.com", invite_expires_in_minutes: 60, stream_ids: [] };
   t.equal((await server.owner.post("/invites", invited)).status, 200);
-  await until(() => letters(server) === 1 && realmOf(server).isSettled);
-  t.equal(realmOf(server).environment.count("deadMails"), 0);
+  await until(() => letters(server) === 1 && server.realm.isSettled);
+  t.equal(server.realm.environment.count("deadMails"), 0);
   await server.stop();
   const retried = await runCli(t, dataDir, "dead-letters", "retry", "all");
   t.match(retried, { code: 1, stdout: /invite again/, stderr: /1 dead letters were not changed/ });
@@ -71,12 +70,12 @@ t.test("[spec 6] a message that a webhook rejected is listed without its text, a
   const { environment } = privateAllowed;
   const receiver = await Receiver.start(t);
   const first = await startTestServer(t, { dataDir, environment });
-  const anna = await personOf(first, "anna");
+  const anna = await first.user("anna");
   const { bot } = await webhookBot(anna, "hook", receiver.url);
   receiver.next.push(status(404));
   await anna.post("/messages", { type: "direct", to: [bot.userId], content: "a secret text" });
   // The tool reads the store, which gets a turn a little later.
-  await until(() => letters(first) === 1 && realmOf(first).isSettled);
+  await until(() => letters(first) === 1 && first.realm.isSettled);
   const { stdout } = await runCli(t, dataDir, "dead-letters", "list");
   t.match(
     stdout,
@@ -94,15 +93,15 @@ t.test("[spec 6] a message that a webhook rejected is listed without its text, a
 t.test("[M6] a command that threw too often is listed without its parameters, and can be retried", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startTestServer(t, { dataDir });
-  realmOf(first).dispatcher.send(commands.throwing());
-  await until(() => letters(first) === 1 && realmOf(first).isSettled);
+  first.realm.dispatcher.send(commands.throwing());
+  await until(() => letters(first) === 1 && first.realm.isSettled);
   const { stdout } = await runCli(t, dataDir, "dead-letters", "list");
   t.match(stdout, /after 3 attempts {2}realm\.create for realm: Error: /);
   await first.stop();
   const [id] = stdout.split(" ");
   t.match(await runCli(t, dataDir, "dead-letters", "retry", "all"), { code: 0, stdout: `${id}: is due now\n` });
   const second = await startTestServer(t, { dataDir });
-  await until(() => letters(second) === 1 && realmOf(second).isSettled);
+  await until(() => letters(second) === 1 && second.realm.isSettled);
   const again = await runCli(t, dataDir, "dead-letters", "list");
   t.match(again.stdout, /after 3 attempts {2}realm\.create for realm: Error: /, "it threw again");
   t.not(again.stdout.split(" ")[0], id);

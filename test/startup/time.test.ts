@@ -1,7 +1,6 @@
 /** The commands for an organization's time (M4, M8), used with real servers whose clocks were wrong. */
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { createChannel, realmOf } from "../support/conversation.ts";
 import { JumpingClock } from "../support/jumping-clock.ts";
 import { runCli } from "../support/process.ts";
 import { until } from "../support/realtime.ts";
@@ -28,7 +27,7 @@ t.test("[M4] set-time repairs an organization whose server ran with a clock that
   const dataDir = temporaryFolder(t);
   const wrong = Date.UTC(2099, 0, 1);
   const first = await start(t, dataDir, wrong);
-  await createChannel(first.server.owner, "kitchen", []);
+  await first.server.owner.createChannel("kitchen", []);
   const id = await post(first.server, "from the future");
   const running = await runCli(t, dataDir, "time");
   t.match(running, { code: 0, stderr: "", stdout: /^default organization: last change at 2099-01-01T.*seconds ahead/ });
@@ -53,28 +52,28 @@ t.test("[M8] retention held after a clock jump is shown, and continues when an o
   const dataDir = temporaryFolder(t);
   const began = Date.UTC(2026, 0, 1);
   const first = await start(t, dataDir, began);
-  await createChannel(first.server.owner, "kitchen", [], { message_retention_days: 7 });
+  await first.server.owner.createChannel("kitchen", [], { message_retention_days: 7 });
   for (const content of ["one", "two", "three"]) await post(first.server, content);
-  const count = ({ server }: typeof first) => realmOf(server).environment.count("messages");
+  const count = ({ server }: typeof first) => server.realm.environment.count("messages");
   const all = count(first);
   await first.stop();
 
   const second = await start(t, dataDir, began + 60 * 24 * 60 * 60 * 1000);
-  await realmOf(second.server).dispatcher.idle();
+  await second.server.realm.dispatcher.idle();
   for (let minutes = 0; minutes < 90; minutes++) {
     second.clock.advance(limits.timer_sleep_ms_max);
-    await realmOf(second.server).dispatcher.idle();
+    await second.server.realm.dispatcher.idle();
   }
   t.equal(count(second), all, "nothing was removed");
   // The tool reads the store, which gets a turn a little later.
-  await until(() => realmOf(second.server).isSettled);
+  await until(() => second.server.realm.isSettled);
   t.match((await runCli(t, dataDir, "time")).stdout, /message retention is held: by 2026-03-02.* confirm-retention/);
   await second.stop();
   const confirmed = await runCli(t, dataDir, "confirm-retention");
   t.match(confirmed, { code: 0, stdout: "message retention continues\n" });
   const third = await startTestServer(t, { dataDir });
-  await until(() => realmOf(third).environment.count("messages") <= all - 3);
-  t.equal(realmOf(third).environment.count("messages"), all - 3, "expired messages are removed");
+  await until(() => third.realm.environment.count("messages") <= all - 3);
+  t.equal(third.realm.environment.count("messages"), all - 3, "expired messages are removed");
   await third.stop();
   t.match((await runCli(t, dataDir, "confirm-retention")).stdout, /was not held/);
 });

@@ -9,7 +9,6 @@ import ts from "typescript";
 import { rowFields, type TableName } from "../../schemas/records.ts";
 import { areaCases } from "../areas/index.ts";
 import type { Answer, Client } from "../support/client.ts";
-import { personOf, realmOf } from "../support/conversation.ts";
 import { startTestServer } from "../support/server.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
@@ -141,13 +140,13 @@ t.test("a table keeps every field of its rows, and no other", (t) => {
 t.test("every stored row is as its type says", async (t) => {
   const server = await startTestServer(t);
   const { owner } = server;
-  const other = await personOf(server, "other");
+  const other = await server.user("other");
   for (const { lists, owned, shared } of areaCases) {
     await lists?.play(owner, other);
     for (const make of Object.values({ ...owned, ...shared })) await make(owner);
   }
   await live(owner, other);
-  const { environment } = realmOf(server);
+  const { environment } = server.realm;
   const filled = new Set<string>();
   for (const table of tableNames) {
     const type = types.get(table);

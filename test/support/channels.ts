@@ -4,8 +4,7 @@
  */
 import type { Test } from "tap";
 import { roles } from "../../schemas/types.ts";
-import type { Client, Params } from "./client.ts";
-import { createChannel, outcome, personOf, refusal, setRealmSettings, systemGroup } from "./conversation.ts";
+import { type Client, expects, type Params, refusal } from "./client.ts";
 import { startTestServer, type Teardown } from "./server.ts";
 
 /** Users as a group-setting value. */
@@ -15,14 +14,14 @@ export function named(...clients: readonly Client[]) {
 
 export async function startChannelServer(t: Teardown) {
   const server = await startTestServer(t);
-  setRealmSettings(server, { enable_spectator_access: true });
+  server.setRealm({ enable_spectator_access: true });
   const { owner } = server;
   let made = 0;
 
   /** A new channel of the owner, with the owner subscribed. */
   function channel(params: Params = {}, subscribers: readonly Client[] = [owner]): Promise<number> {
     made++;
-    return createChannel(owner, `channel ${made}`, subscribers, params);
+    return owner.createChannel(`channel ${made}`, subscribers, params);
   }
 
   function patch(id: number, params: Params, by: Client = owner) {
@@ -36,18 +35,18 @@ export async function startChannelServer(t: Teardown) {
   /** @param code the error code, BAD_REQUEST by default */
   async function refuses(t: Test, id: number, params: Params, msg: string, by = owner, code = "BAD_REQUEST") {
     const before = await record(id);
-    t.strictSame(outcome(await patch(id, params, by)), refusal(msg, code), msg);
+    await expects(t, patch(id, params, by), refusal(msg, code), msg);
     t.strictSame(await record(id), before, `nothing is changed: ${msg}`);
   }
 
   return {
     server,
     owner,
-    administrator: await personOf(server, "administrator", roles.administrator),
-    moderator: await personOf(server, "moderator", roles.moderator),
-    member: await personOf(server, "member"),
-    guest: await personOf(server, "guest", roles.guest),
-    group: (name: string) => systemGroup(server, `role:${name}`),
+    administrator: await server.user("administrator", roles.administrator),
+    moderator: await server.user("moderator", roles.moderator),
+    member: await server.user("member"),
+    guest: await server.user("guest", roles.guest),
+    group: (name: string) => server.group(`role:${name}`),
     channel,
     patch,
     record,

@@ -159,12 +159,3 @@ export class HostClient extends Client {
     return { status, body, headers };
   }
 }
-
-/** Records every event: the returned function returns those so far, except presence and typing. */
-export async function watchChanges(client: Client): Promise<() => Promise<readonly unknown[]>> {
-  const { queue_id, last_event_id } = await client.register({ fetch_event_types: [] });
-  return async () => {
-    const { body } = await client.get("/events", { queue_id, last_event_id, dont_block: true });
-    return body.events;
-  };
-}

@@ -10,7 +10,6 @@ import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { command } from "../../actors/protocol/commands.ts";
 import type { Login } from "../../schemas/authentication.ts";
 import type { MailRecord } from "../../schemas/mails.ts";
-import { realmOf } from "./conversation.ts";
 import type { Teardown, TestServer } from "./server.ts";
 
 /** A received mail, with the envelope, which a reader never sees. */
@@ -136,16 +135,14 @@ async function readEml(file: string): Promise<Received> {
 
 /** Rows of emails that are pending. */
 export function pendingMails(server: TestServer): readonly MailRecord[] {
-  return realmOf(server)
-    .view.rows("mails", { limit: 10_000 })
-    .map(({ row }) => row);
+  return server.realm.view.rows("mails", { limit: 10_000 }).map(({ row }) => row);
 }
 
 /** Logs a user in without the cost of a password hash: from the second device on, an email reports it. */
 export async function logIn(server: TestServer, userId: number, place: string, more: Partial<Login> = {}) {
   const login = { fingerprint: place, client: "Program", address: "192.0.2.7", ...more };
   const params = { hash: `hash of ${place}`, login };
-  const answer = await realmOf(server).dispatcher.ask(
+  const answer = await server.realm.dispatcher.ask(
     command({ actor: "user", id: userId }, "user.api-key.add", params, userId),
   );
   if (answer.kind === "refused") throw new Error(answer.msg);

@@ -1,8 +1,7 @@
 /** Moves messages over HTTP and checks where they are. */
 import type { Test } from "tap";
 import { auditRealm } from "./audit.ts";
-import type { Client, Params } from "./client.ts";
-import { createChannel, realmOf, success } from "./conversation.ts";
+import { type Client, type Params, success } from "./client.ts";
 import type { TestServer } from "./server.ts";
 
 /** Creates channels for tests that need one each, with every user subscribed by default. */
@@ -12,7 +11,7 @@ export function placeMaker(everybody: readonly Client[]) {
     /** @returns the channel's id */
     place(more: Params = {}, people: readonly Client[] = everybody): Promise<number> {
       channels++;
-      return createChannel(people[0] ?? (everybody[0] as Client), `place ${channels}`, people, more);
+      return (people[0] ?? (everybody[0] as Client)).createChannel(`place ${channels}`, people, more);
     },
     /** The name of the newest channel, or of an earlier one. */
     nameOf: (before = 0) => `place ${channels - before}`,
@@ -53,5 +52,5 @@ export async function say(by: Client, channelId: number, topic: string, count: n
 
 /** Checks that every index agrees with every row. */
 export function audit(t: Test, server: TestServer): void {
-  t.strictSame(auditRealm(realmOf(server).environment), []);
+  t.strictSame(auditRealm(server.realm.environment), []);
 }

@@ -4,7 +4,6 @@
  */
 
 import type { Client, Params } from "./client.ts";
-import { personOf, realmOf } from "./conversation.ts";
 import { outboxMails, pendingMails, type Received } from "./mail.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { until } from "./realtime.ts";
@@ -34,16 +33,15 @@ export interface MissedBench {
 export async function startMissed(t: Teardown, options: { dataDir?: string } = {}): Promise<MissedBench> {
   const clock = new ManualClock(startedAt);
   const server = await startTestServer(t, { clock, environment: { SITE_URL: site }, ...options });
-  t.teardown(() => clock.release());
-  const ann = await personOf(server, "Ann");
-  const bob = await personOf(server, "Bob");
+  const ann = await server.user("Ann");
+  const bob = await server.user("Bob");
   let seen = 0;
   const pass = async (milliseconds: number) => {
     clock.advance(milliseconds);
-    await realmOf(server).dispatcher.idle();
+    await server.realm.dispatcher.idle();
   };
   const mails = async () => {
-    const written = realmOf(server).view.counter("mail");
+    const written = server.realm.view.counter("mail");
     await until(() => pendingMails(server).length === 0);
     const all = written === 0 ? [] : await outboxMails(server.dataDir, written);
     const fresh = all.slice(seen);

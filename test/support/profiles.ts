@@ -1,6 +1,5 @@
 /** Custom profile fields as administrators create them and users fill them in. */
-import type { Answer, Client, Params } from "./client.ts";
-import type { Event } from "./conversation.ts";
+import type { Answer, Client, Event, Params } from "./client.ts";
 
 export const fieldTypes = { short: 1, long: 2, list: 3, date: 4, link: 5, people: 6, account: 7, pronouns: 8 };
 

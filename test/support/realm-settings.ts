@@ -2,7 +2,7 @@
  * The settings of an organization (OpenAPI register-queue, PATCH /realm), written independently from the public API:
  * initial values, accepted values with their results, and rejected values with their errors.
  */
-import { refusal } from "./conversation.ts";
+import { refusal } from "./client.ts";
 
 export interface Row {
   readonly first: unknown;

@@ -1,6 +1,5 @@
 /** The current state of POST /register, without leaving a queue behind. */
-import type { Client } from "./client.ts";
-import type { Event } from "./conversation.ts";
+import type { Client, Event } from "./client.ts";
 
 /** The state of some sections; by default those of the organization. */
 export async function stateOf(client: Client, types: readonly string[] = ["realm"]): Promise<Event> {

@@ -40,12 +40,5 @@ async function startWith(
   options: Omit<TestServerOptions, "clock">,
   clock: ManualClock,
 ): Promise<ClockedServer> {
-  const started = await startTestServer(t, { ...options, clock });
-  // A stop waits for timers, so they are real from then on.
-  const stop = () => {
-    clock.release();
-    return started.stop();
-  };
-  t.teardown(stop);
-  return { server: { ...started, stop }, clock };
+  return { server: await startTestServer(t, { ...options, clock }), clock };
 }

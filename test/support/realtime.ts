@@ -4,45 +4,13 @@
  */
 import type { Hub } from "../../src/edge/realtime/hub.ts";
 import type { LiveQueue } from "../../src/edge/realtime/queue.ts";
-import type { Realm } from "../../src/runtime/realm.ts";
 import { checkAnswer } from "./answer-check.ts";
-import type { Answer, Client, Params } from "./client.ts";
+import type { Answer, Client, Event, Params, Queue } from "./client.ts";
 import type { TestServer } from "./server.ts";
 import { type Frame, Socket } from "./socket.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: tests compare whole events of any shape
-export type Event = any;
-
-export interface Queue {
-  readonly queue_id: string;
-  readonly last_event_id: number;
-}
-
-/** A queue for some types of events, without state. */
-export function openQueue(client: Client, types: readonly string[] | null, more: Params = {}): Promise<Queue> {
-  return client.register({ event_types: types, fetch_event_types: [], ...more });
-}
-
-export function getEvents(client: Client, queue: Queue, after: number, more: Params = {}): Promise<Answer> {
-  return client.get("/events", { queue_id: queue.queue_id, last_event_id: after, ...more });
-}
-
-/**
- * The queue's events after a position, without waiting.
- * @throws when the queue is rejected
- */
-export async function readNow(client: Client, queue: Queue, after = queue.last_event_id): Promise<Event[]> {
-  const { body } = await getEvents(client, queue, after, { dont_block: true });
-  if (body.result !== "success") throw new Error(JSON.stringify(body));
-  return body.events;
-}
-
-export function realmOf(server: TestServer): Realm {
-  return server.running.host.realmOf("");
-}
-
 export function hubOf(server: TestServer): Hub {
-  return server.running.hubOf(realmOf(server));
+  return server.running.hubOf(server.realm);
 }
 
 export function queueOf(server: TestServer, queue: Queue): LiveQueue | undefined {

@@ -10,7 +10,6 @@ import type { WebhookDeliveryRecord } from "../../schemas/webhooks.ts";
 import { type Clock, systemClock } from "../../src/runtime/clock.ts";
 import { type MadeBot, makeBot } from "./bots.ts";
 import type { Client, Params } from "./client.ts";
-import { realmOf } from "./conversation.ts";
 import type { Teardown, TestServer } from "./server.ts";
 
 /** Real time, in which no request to a receiver times out, however slow the machine is. */
@@ -140,7 +139,5 @@ export const privateAllowed = { environment: { OUTGOING_WEBHOOK_ALLOW_PRIVATE: "
 
 /** Rows of messages that wait or are being delivered. */
 export function pendingWebhooks(server: TestServer): readonly WebhookDeliveryRecord[] {
-  return realmOf(server)
-    .view.rows("webhookDeliveries", { start: [0], limit: 10_000 })
-    .map(({ row }) => row);
+  return server.realm.view.rows("webhookDeliveries", { start: [0], limit: 10_000 }).map(({ row }) => row);
 }

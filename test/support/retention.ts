@@ -3,8 +3,6 @@
  */
 
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
-import { deltaOf } from "../../src/store/projections/projection.ts";
-import { realmOf, write } from "./conversation.ts";
 import type { ManualClock } from "./manual-clock.ts";
 import type { TestServer } from "./server.ts";
 
@@ -13,21 +11,21 @@ export const dayMs = 24 * hourMs;
 
 /** Writes a row as a decided command does, and notifies the watchers of the table. */
 function change<T extends TableName>(server: TestServer, table: T, key: KeyOf<T>, row: RowOf<T>): void {
-  write(server, table, key, row);
-  const { observers } = realmOf(server).dispatcher;
-  observers.apply(deltaOf(table, key, row));
+  server.write(table, key, row);
+  const { observers } = server.realm.dispatcher;
+  observers.apply({ table, key, row: row as RowOf<TableName> });
   observers.take()?.();
 }
 
 /** Sets the organization's limit. @param days -1: for ever */
 export function keepFor(server: TestServer, days: number): void {
-  const { realm } = realmOf(server).view;
+  const { realm } = server.realm.view;
   change(server, "realm", "realm", { ...realm, settings: { ...realm.settings, message_retention_days: days } });
 }
 
 /** Sets a channel's limit. @param days -1: for ever; null: the organization's */
 export function keepInChannelFor(server: TestServer, channelId: number, days: number | null): void {
-  const channel = realmOf(server).view.channels.get(channelId);
+  const channel = server.realm.view.channels.get(channelId);
   if (channel === undefined) throw new Error(`there is no channel ${channelId}`);
   change(server, "channels", channelId, { ...channel, messageRetentionDays: days });
 }
@@ -36,6 +34,6 @@ export function keepInChannelFor(server: TestServer, channelId: number, days: nu
 export async function pass(server: TestServer, clock: ManualClock, milliseconds: number): Promise<void> {
   for (let left = milliseconds; left > 0; left -= hourMs) {
     clock.jump(Math.min(left, hourMs));
-    await realmOf(server).dispatcher.idle();
+    await server.realm.dispatcher.idle();
   }
 }

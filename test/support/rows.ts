@@ -2,15 +2,8 @@
 
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
-import { deltaOf } from "../../src/store/projections/projection.ts";
-import { realmOf } from "./conversation.ts";
-import type { TestServer } from "./server.ts";
 
 export type Rows<T extends TableName> = readonly (readonly [KeyOf<T>, RowOf<T>])[];
-
-export function writeMany<T extends TableName>(server: TestServer, table: T, rows: Rows<T>): void {
-  fill(realmOf(server), table, rows);
-}
 
 /** Updates projections, as decided commands do. */
 export function fill<T extends TableName>(realm: Realm, table: T, rows: Rows<T>): void {

@@ -2,8 +2,7 @@
  * Helpers for tests of scheduled messages and reminders: a server with a controlled clock, and users who follow events.
  */
 import type { Environment } from "../../src/store/environment.ts";
-import type { Client, Params } from "./client.ts";
-import { type Event, Follower, personOf, realmOf } from "./conversation.ts";
+import type { Client, Event, Follower, Params } from "./client.ts";
 import type { ManualClock } from "./manual-clock.ts";
 import { applyScheduled, scheduledPicture, scheduledTypes } from "./mirror-scheduled.ts";
 import { startClockedServer } from "./realtime-clock.ts";
@@ -26,7 +25,7 @@ export interface ScheduledStage {
 
 /** Timers of scheduled messages and reminders only: emails have timers, too. */
 export function timersLeft(server: TestServer): number {
-  return timersIn(realmOf(server).environment);
+  return timersIn(server.realm.environment);
 }
 
 export function timersIn(environment: Environment): number {
@@ -36,7 +35,7 @@ export function timersIn(environment: Environment): number {
 
 export async function scheduledStage(t: Teardown): Promise<ScheduledStage> {
   const { server, clock } = await startClockedServer(t);
-  const [member, other] = [await personOf(server, "member"), await personOf(server, "other")];
+  const [member, other] = [await server.user("member"), await server.user("other")];
   return {
     server,
     clock,
@@ -46,7 +45,7 @@ export async function scheduledStage(t: Teardown): Promise<ScheduledStage> {
     in: (seconds) => Math.floor(clock.now() / 1000) + seconds,
     async pass(seconds) {
       clock.jump(seconds * 1000);
-      await realmOf(server).dispatcher.idle();
+      await server.realm.dispatcher.idle();
     },
   };
 }
@@ -69,7 +68,7 @@ export async function remindersOf(client: Client): Promise<Event[]> {
 /** Follows both lists and messages. */
 export function followLists(client: Client): Promise<Follower> {
   const types = [...scheduledTypes, "message"];
-  return Follower.of(client, { event_types: types, fetch_event_types: scheduledTypes, apply_markdown: false });
+  return client.follow({ event_types: types, fetch_event_types: scheduledTypes, apply_markdown: false });
 }
 
 /** The lists as changed by events, comparable with a fresh /register. */

@@ -4,7 +4,6 @@
  */
 import { type Role, roles } from "../../schemas/types.ts";
 import type { Client } from "./client.ts";
-import { botOf, personOf } from "./conversation.ts";
 import { startTestServer, type Teardown, type TestServer, type TestServerOptions } from "./server.ts";
 
 /** One user of each role below owner. */
@@ -20,7 +19,7 @@ export async function startServerWithUsers<Name extends string>(
 ): Promise<{ readonly server: TestServer; readonly owner: Client } & People<Name>> {
   const server = await startTestServer(t, options);
   const people: [string, Client][] = [];
-  for (const name of names) people.push([name, await personOf(server, name, roleOf(name))]);
+  for (const name of names) people.push([name, await server.user(name, roleOf(name))]);
   return { server, owner: server.owner, ...(Object.fromEntries(people) as People<Name>) };
 }
 
@@ -31,12 +30,12 @@ function roleOf(name: string): Role {
 /** A new user for each call, so that no two tests share a user's data. */
 export function newUsers(server: TestServer): () => Promise<Client> {
   let count = 0;
-  return () => personOf(server, `somebody${++count}x`);
+  return () => server.user(`somebody${++count}x`);
 }
 
 /** The owner, a new user of every other role, and a bot: for features that are available to everyone. */
 export async function oneOfEachKind(server: TestServer): Promise<readonly Client[]> {
   const people: Client[] = [];
-  for (const role of everyRole) people.push(await personOf(server, `one${role}`, roles[role]));
-  return [server.owner, ...people, await botOf(server, "onebot", server.owner)];
+  for (const role of everyRole) people.push(await server.user(`one${role}`, roles[role]));
+  return [server.owner, ...people, await server.bot("onebot", server.owner)];
 }

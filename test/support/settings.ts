@@ -3,9 +3,7 @@
  * program's table.
  */
 import { languages } from "../../schemas/languages.ts";
-import type { Client } from "./client.ts";
-import type { Event } from "./conversation.ts";
-import { watchChanges } from "./http.ts";
+import type { Client, Event } from "./client.ts";
 
 /** A section of a fresh /register; no queue is left behind. */
 export async function sectionOf(client: Client, type: string, capabilities: readonly string[] = []): Promise<Event> {
@@ -34,7 +32,7 @@ export async function defaultsOf(client: Client): Promise<Event> {
 
 /** Records events: the returned function returns those so far, except presence. */
 export async function watchSettings(client: Client): Promise<() => Promise<readonly Event[]>> {
-  const changes = await watchChanges(client);
+  const changes = await client.watchChanges();
   return async () => ((await changes()) as Event[]).filter((event) => event.type !== "presence");
 }
 

@@ -2,8 +2,7 @@
  * Helpers for tests of typing: a server on which inactive typists expire when the test advances its clock, and the
  * events that followers received.
  */
-import type { Client, Params } from "./client.ts";
-import { type Follower, personOf } from "./conversation.ts";
+import type { Client, Follower, Params } from "./client.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { startTestServer, type Teardown, type TestServer } from "./server.ts";
 
@@ -13,7 +12,6 @@ export const typingCapable = { client_capabilities: { stream_typing_notification
 export async function typingServer(t: Teardown) {
   const clock = new ManualClock(Date.UTC(2031, 4, 5));
   const server = await startTestServer(t, { clock });
-  t.teardown(() => clock.release());
   return { clock, server, owner: server.owner };
 }
 
@@ -35,5 +33,5 @@ let made = 0;
 /** That many new users. */
 export async function createUsers(server: TestServer, count: number): Promise<Client[]> {
   made++;
-  return await Promise.all(Array.from({ length: count }, (_, index) => personOf(server, `p${made}x${index}y`)));
+  return await Promise.all(Array.from({ length: count }, (_, index) => server.user(`p${made}x${index}y`)));
 }

@@ -4,11 +4,10 @@
  */
 import type { Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import type { Client, Params } from "./client.ts";
-import { createChannel, personOf } from "./conversation.ts";
+import type { Client, Event, Params, Queue } from "./client.ts";
 import type { ManualClock } from "./manual-clock.ts";
 import { Mirror, mirroredTypes, snapshotOf } from "./mirror.ts";
-import { connect, type Event, type Queue, readNow } from "./realtime.ts";
+import { connect } from "./realtime.ts";
 import { startClockedServer } from "./realtime-clock.ts";
 import type { TestServer } from "./server.ts";
 import type { Socket } from "./socket.ts";
@@ -43,7 +42,7 @@ function paramsOf({ includesSubscribers, isModern, types = mirroredTypes }: Vari
 /** A queue's state with all events applied, for a client without capabilities, and the state of a new /register. */
 export async function knownAndFresh(client: Client, queue: Queue, params: Params) {
   const known = new Mirror(queue, plain);
-  known.apply(await readNow(client, queue));
+  known.apply(await client.readNow(queue));
   return { known, fresh: snapshotOf(await client.register(params)) };
 }
 
@@ -79,7 +78,7 @@ class Watcher {
     const live = new Mirror(this.#state, this.variant);
     live.apply(this.#socket.events);
     const repeated = new Mirror(this.#queue, this.variant);
-    const replayed = await readNow(this.client, this.#queue);
+    const replayed = await this.client.readNow(this.#queue);
     repeated.apply(replayed);
     t.strictSame(faultsOf(this.#socket.events), [], `${title}, live: as schemas/events.ts says`);
     t.strictSame(faultsOf(replayed), [], `${title}, repeated: as schemas/events.ts says`);
@@ -115,9 +114,9 @@ export async function watch(
 ): Promise<ReadonlySet<string>> {
   const { server, clock } = await startClockedServer(t);
   const { owner } = server;
-  const [member, other] = await Promise.all([personOf(server, "member"), personOf(server, "other")]);
-  await createChannel(owner, "before", [owner, member, other]);
-  await createChannel(owner, "private before", [owner, member], { invite_only: true });
+  const [member, other] = await Promise.all([server.user("member"), server.user("other")]);
+  await owner.createChannel("before", [owner, member, other]);
+  await owner.createChannel("private before", [owner, member], { invite_only: true });
   await owner.say("before", "old", "the first");
   await owner.say("before", "old", "the second");
   await other.say("before", "new", "the third");
