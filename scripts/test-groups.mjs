@@ -18,13 +18,10 @@ const longFolders = ["crash", "bench", "permissions", "sim", "model", "fuzz", "s
 export const measuringFiles = [
   "test/runtime/idle-realms.test.ts",
   "test/api/timing.test.ts",
-  "test/domain/content-diff.test.ts",
   "test/journal/overlay-memory.test.ts",
-  "test/domain/markdown-safety.test.ts",
   "test/domain/markdown-steps.test.ts",
   "test/readme/account-bounds.test.ts",
   "test/runtime/cache-memory.test.ts",
-  "test/runtime/search-cost.test.ts",
 ];
 
 /** Nodes of a cluster end if they cannot renew their lease within a second, so nothing else may run beside their tests. */

@@ -44,6 +44,8 @@ export const tiers = [
   // Other servers, and worktrees of other revisions.
   { file: "test/bench/peers.test.ts", quick: null, deep: {} },
   { file: "test/bench/compare.test.ts", quick: null, deep: {} },
+  // Judges processor time.
+  { file: "test/domain/cost.test.ts", quick: null, deep: {} },
   { file: "test/crash/damage.test.ts", quick: null, deep: { COPIES: 18 } },
   { file: "test/store/backup-running-server.test.ts", quick: { BACKUPS: 1 }, deep: { BACKUPS: 6 } },
   { file: "test/store/lmdb-check.test.ts", quick: { ROUNDS: 40 }, deep: { ROUNDS: 600 } },

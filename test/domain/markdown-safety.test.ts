@@ -1,5 +1,5 @@
 // Rendered messages as a browser sees them: for any input, the output has only allowed elements, attributes and URLs,
-// at bounded cost and size, and the fast path for plain text equals the parser's result.
+// at bounded size, and the fast path for plain text equals the parser's result.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { Packr } from "msgpackr";
@@ -10,17 +10,7 @@ import { renderPlainText } from "../../domain/markdown/plain-text.ts";
 import { parseContent, parseWithParser, resolveContent } from "../../domain/markdown/render.ts";
 import { hostileText } from "../support/hostile-content.ts";
 import { seedOf } from "../support/seed.ts";
-import {
-  fill,
-  forbiddenParts,
-  hostileTexts,
-  html,
-  OPTIONS,
-  ordinary,
-  RESOLVER,
-  render,
-  repeatedUnits,
-} from "./markdown-support.ts";
+import { forbiddenParts, html, OPTIONS, RESOLVER } from "./markdown-support.ts";
 
 const CONTEXT = {
   linkifiers: new LinkifierFinder([]),
@@ -140,44 +130,6 @@ t.test("[behaviour 5.8] the fast paths inside the parser do not change the resul
     assert.deepEqual(parseContent(content, OPTIONS), parseWithParser(content, OPTIONS));
   });
   t.doesNotThrow(() => fc.assert(check, { seed: seedOf(t), numRuns: 1_000 }));
-});
-
-/** CPU time of one rendering. */
-const renderingMs = (content: string): number => {
-  const start = process.cpuUsage();
-  render(content, { linkifiers: LINKIFIERS, translateEmoticons: true });
-  const { user, system } = process.cpuUsage(start);
-  return (user + system) / 1000;
-};
-
-/**
- * Relative to an ordinary message of full length: the minimum of several alternating runs, so that a busy machine slows
- * both.
- */
-const timesOrdinary = (content: string, runs: number): number => {
-  let [fastest, yardstick] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-  for (let run = 0; run < runs; run++) {
-    yardstick = Math.min(yardstick, renderingMs(ordinary));
-    fastest = Math.min(fastest, renderingMs(content));
-  }
-  return fastest / yardstick;
-};
-
-// An ordinary message of full length takes 2.8 ms (2 cores, measured by this test), so a limit of 5 ms is 1.8 times
-// that; as a ratio it holds on any machine. The most expensive of the 60 texts of markdown-support.ts, 10,000
-// characters each, took 1.5 times as long.
-t.test("[S3] 10,000 brackets, stars or quote marks, and deep nesting, cost no more than a long message", async (t) => {
-  for (const content of hostileTexts) {
-    const times = timesOrdinary(content, 20);
-    t.ok(times < 2.5, `${JSON.stringify(content.slice(0, 12))} took ${times.toFixed(2)} times as long`);
-  }
-});
-
-t.test("[S3] every repeated piece of syntax takes linear time", async (t) => {
-  for (const unit of repeatedUnits) {
-    const times = timesOrdinary(fill(unit), 3);
-    t.ok(times < 20, `${JSON.stringify(unit)} took ${times.toFixed(2)} times as long`);
-  }
 });
 
 t.test("[S3] nesting, tables, formulas and previews end at their bounds and are text beyond them", async (t) => {

