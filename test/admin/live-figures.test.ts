@@ -29,7 +29,7 @@ const counting = (): Figure => {
   return { name: "count", metric: "colloquy_sockets", read: () => count++ };
 };
 
-t.test("[S3] live_samples_max: an hour of samples is kept, and the oldest gives way", (t) => {
+t.test("[S3] live_samples_max: an hour of samples is kept, and the oldest gives way", async (t) => {
   const history = new History([counting()]);
   const { live_samples_max: max } = limits;
   t.equal(max * limits.live_sample_ms, 3_600_000, "an hour");
@@ -45,10 +45,9 @@ t.test("[S3] live_samples_max: an hour of samples is kept, and the oldest gives 
   t.strictSame(history.since(max), { next, at: [max], values: { count: [max] } }, "only what is new");
   t.strictSame(history.since(next), { next, at: [], values: { count: [] } });
   t.strictSame(history.since(next + 5), { next, at: [], values: { count: [] } }, "a number that does not exist yet");
-  t.end();
 });
 
-t.test("a quantile is that of the durations since the sample before", (t) => {
+t.test("a quantile is that of the durations since the sample before", async (t) => {
   const histogram = new Histogram();
   const before = histogram.snapshot();
   t.ok(Number.isNaN(histogram.quantileSince(before, 0.5)), "none");
@@ -60,7 +59,6 @@ t.test("a quantile is that of the durations since the sample before", (t) => {
   const later = histogram.snapshot();
   histogram.observe(60_000);
   t.equal(histogram.quantileSince(later, 0.5), 10, "longer than the last bound");
-  t.end();
 });
 
 t.test("requests, posts, deliveries, sockets and turns of each five seconds", async (t) => {
@@ -76,10 +74,8 @@ t.test("requests, posts, deliveries, sockets and turns of each five seconds", as
   clock.advance(limits.live_sample_ms);
   const first = await liveOf(dataDir);
   t.equal(first.next, 2);
-  t.strictSame(
-    first.at.map((at, index) => at - (first.at[index - 1] ?? at - 5000)),
-    [5000, 5000],
-  );
+  const found = first.at.map((at, index) => at - (first.at[index - 1] ?? at - 5000));
+  t.strictSame(found, [5000, 5000]);
   const newest = (name: string) => first.values[name]?.at(-1);
   t.equal(newest("requests_per_second"), 11 / 5);
   t.equal(newest("posts_per_second"), 2);
@@ -102,10 +98,8 @@ t.test("the table of figures is what the page gets, and each is of a metric", as
   const table = readFileSync(join(checkout, "docs/metrics.md"), "utf8");
   const rows = [...table.matchAll(/^\| `([a-z0-9_]+)` \| `(colloquy_\w+)` \|/gm)];
   const live = await liveOf(server.dataDir);
-  t.strictSame(
-    rows.map(([, name]) => name),
-    Object.keys(live.values),
-  );
+  const found = rows.map(([, name]) => name);
+  t.strictSame(found, Object.keys(live.values));
   const metrics = (await askAdmin(server.dataDir, "/metrics")).body;
   const organizations = (await askAdmin(server.dataDir, "/admin/live/organizations")).body;
   const shown = [

@@ -85,10 +85,8 @@ t.test("[S2] metrics show no key, password, address or text", async (t) => {
     .post("/fetch_api_key", { username: "canary.address@example.com", password: "canary-password" });
   const { body } = await askAdmin(server.dataDir, "/metrics");
   t.ok(body.length > 1000);
-  t.strictSame(
-    canaries.filter((canary) => body.includes(canary)),
-    [],
-  );
+  const found = canaries.filter((canary) => body.includes(canary));
+  t.strictSame(found, []);
 });
 
 t.test("a failed login is a line of the log with its address, in the form that fail2ban reads", async (t) => {
@@ -199,7 +197,7 @@ t.test("a name that is not the operator's gets nothing from any route, on TCP an
   t.match(await old.answer(), { status: 200 }, "a probe without Host");
 });
 
-t.test("[S3] admin_hosts_max: ADMIN_HOSTS has so many names, none with a port or an address", (t) => {
+t.test("[S3] admin_hosts_max: ADMIN_HOSTS has so many names, none with a port or an address", async (t) => {
   const of = (value: string) => readConfig({ ADMIN_HOSTS: value }).adminHosts;
   const names = (count: number) => Array.from({ length: count }, (_, index) => `host-${index}`);
   t.strictSame(of(""), []);
@@ -208,10 +206,9 @@ t.test("[S3] admin_hosts_max: ADMIN_HOSTS has so many names, none with a port or
   for (const wrong of [names(limits.admin_hosts_max + 1).join(","), "a:1", "http://a", "*", "a,,b", "a b"]) {
     t.throws(() => of(wrong), BadConfig, wrong);
   }
-  t.end();
 });
 
-t.test("ADMIN_LISTEN is a socket, an address or none", (t) => {
+t.test("ADMIN_LISTEN is a socket, an address or none", async (t) => {
   const of = (value: string) => readConfig({ ADMIN_LISTEN: value }).adminAddress;
   t.strictSame(of(""), { kind: "socket", path: null });
   t.strictSame(of("none"), { kind: "none" });
@@ -219,5 +216,4 @@ t.test("ADMIN_LISTEN is a socket, an address or none", (t) => {
   t.strictSame(of("[::1]:9992"), { kind: "tcp", host: "::1", port: 9992 });
   t.strictSame(of("localhost:9992"), { kind: "tcp", host: "localhost", port: 9992 });
   for (const wrong of ["9992", "localhost:", "localhost:70000", "admin.sock"]) t.throws(() => of(wrong), BadConfig);
-  t.end();
 });

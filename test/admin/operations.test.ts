@@ -208,8 +208,9 @@ t.test("bad input is refused with a reason, and changes nothing", async (t) => {
     error: { kind: "unusable", message: /the server runs Colloquy \S+ and this command line is of 0\.0\.0/ },
   });
   const described = JSON.parse((await askAdmin(dataDir, "/admin")).body) as { operations: { name: string }[] };
+  const names = described.operations.map(({ name }) => name);
   t.strictSame(
-    described.operations.map(({ name }) => name),
+    names,
     adminOperations.map(({ name }) => name),
   );
   t.equal((await server.owner.get("/users")).body.members.length, 2);

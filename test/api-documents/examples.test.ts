@@ -80,11 +80,8 @@ t.test("[D255] the examples are valid by the schemas beside them", async (t) => 
   const faults = examplesIn(openApiDocument(broken).paths).filter(
     ({ value, schema }) => check.compile(schema)(value) !== null,
   );
-  t.strictSame(
-    faults.map(({ place }) => place.slice(0, 30)),
-    ["//messages/post/requestBody/co", "//messages/post/responses/200/"],
-    "a fault would be found",
-  );
+  const seen = faults.map(({ place }) => place.slice(0, 30));
+  t.strictSame(seen, ["//messages/post/requestBody/co", "//messages/post/responses/200/"], "a fault would be found");
 });
 
 t.test("[D255] the examples of frames are what a session on a server's WebSocket has", async (t) => {
@@ -126,9 +123,6 @@ t.test("[D255] each frame of the WebSocket has an example, valid by its schema",
   t.ok(found.length > 15, `${found.length} messages`);
   for (const [name, fault] of found) t.equal(fault, null, name);
   const broken = { ...(await loadFrameExamples()), pong: { type: "ping" } };
-  t.strictSame(
-    check(broken).flatMap(([name, fault]) => (fault === null ? [] : [name])),
-    ["pong"],
-    "a fault would be found",
-  );
+  const seen = check(broken).flatMap(([name, fault]) => (fault === null ? [] : [name]));
+  t.strictSame(seen, ["pong"], "a fault would be found");
 });

@@ -76,16 +76,18 @@ t.test("[S3] attachments_listed_max: the list holds the newest files", async (t)
   t.strictSame(await ids(), [max, 100_001, 100_000 + max], "one over");
 });
 
-t.test("[S3] attachments_per_command_max: one command processes that many files, and the next one the rest", (t) => {
-  const max = limits.attachments_per_command_max;
-  const sizes = (count: number) =>
-    recheckAttachments(Array.from({ length: count }, (_, at) => at)).map((effect) => {
-      if (effect.kind !== "send") throw new Error("no command was sent");
-      return (effect.command.params as { attachmentIds: readonly number[] }).attachmentIds.length;
-    });
-  t.strictSame([sizes(max), sizes(max + 1)], [[max], [max, 1]]);
-  t.end();
-});
+t.test(
+  "[S3] attachments_per_command_max: one command processes that many files, and the next one the rest",
+  async (t) => {
+    const max = limits.attachments_per_command_max;
+    const sizes = (count: number) =>
+      recheckAttachments(Array.from({ length: count }, (_, at) => at)).map((effect) => {
+        if (effect.kind !== "send") throw new Error("no command was sent");
+        return (effect.command.params as { attachmentIds: readonly number[] }).attachmentIds.length;
+      });
+    t.strictSame([sizes(max), sizes(max + 1)], [[max], [max, 1]]);
+  },
+);
 
 t.test("[S3] downloads_concurrent_max: one more download is rejected with 503 until one has finished", async (t) => {
   const { url } = await uploaded(owner, "0123456789");

@@ -86,11 +86,8 @@ t.test("[D180] a file is listed with the messages that link to it; edits attach 
   ]);
 
   const other = await ada.say("papers", "files", `again http://${new URL(server.url).host}${file.url}`);
-  t.strictSame(
-    (await attachmentsOf(ada))[0].messages.map((message: { id: number }) => message.id),
-    [id, other],
-    "a bare URL of this server links, too",
-  );
+  const found = (await attachmentsOf(ada))[0].messages.map((message: { id: number }) => message.id);
+  t.strictSame(found, [id, other], "a bare URL of this server links, too");
   const edited = await ada.patch(`/messages/${id}`, { content: "nothing" });
   t.strictSame(outcome(edited), success({ detached_uploads: [] }), "another message links to it");
   const last = await ada.patch(`/messages/${other}`, { content: "nothing either" });
@@ -253,10 +250,8 @@ t.test("[M8, D183] upload_kept_unclaimed_ms: a file without links goes after fiv
   t.equal((await fetchFile(ada, detached.url)).status, 200, "the five weeks begin when the last link is removed");
   clock.jump(1);
   await gone(ada, detached.url);
-  t.strictSame(
-    (await attachmentsOf(ada)).map(({ path_id }) => `/user_uploads/${path_id}`),
-    [linked.url],
-  );
+  const found = (await attachmentsOf(ada)).map(({ path_id }) => `/user_uploads/${path_id}`);
+  t.strictSame(found, [linked.url]);
 });
 
 t.test("[M8, D183] a file that is linked in time is kept, and its timer does nothing", async (t) => {

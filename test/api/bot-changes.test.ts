@@ -85,14 +85,12 @@ t.test("only the parameters sent change; the answer is the bot as it is now", as
     full_name: "Changed",
     default_all_public_streams: true,
   });
-  t.match(
-    (await member.get("/bots")).body.bots.find((one: { user_id: number }) => one.user_id === bot.userId),
-    {
-      full_name: "Changed",
-      default_events_register_stream: "general",
-      default_all_public_streams: true,
-    },
-  );
+  const found = (await member.get("/bots")).body.bots.find((one: { user_id: number }) => one.user_id === bot.userId);
+  t.match(found, {
+    full_name: "Changed",
+    default_events_register_stream: "general",
+    default_all_public_streams: true,
+  });
 });
 
 t.test("an outgoing webhook bot's URL may be raw text or a JSON string", async (t) => {

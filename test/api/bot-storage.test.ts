@@ -46,10 +46,8 @@ t.test("[S1] no other user can read or change a bot's storage, and no events are
   await first.put("/bot_storage", { storage: { key: "x" } });
   await expects(t, second.delete("/bot_storage", { keys: ["key"] }), missing);
   t.strictSame(await storageOf(first), stored({ key: "x" }));
-  t.strictSame(
-    (await changes()).filter((event) => (event as { type: string }).type !== "realm_user"),
-    [],
-  );
+  const found = (await changes()).filter((event) => (event as { type: string }).type !== "realm_user");
+  t.strictSame(found, []);
 });
 
 t.test("[D227] input that is not a dict of strings or a list of strings is rejected", async (t) => {

@@ -76,10 +76,8 @@ t.test("[spec 3] an archived channel keeps its data, is no default channel and g
     num_after: 0,
     narrow: [{ operator: "channel", operand: id }],
   });
-  t.strictSame(
-    found.body.messages.map((message: { id: number }) => message.id),
-    [said],
-  );
+  const seen = found.body.messages.map((message: { id: number }) => message.id);
+  t.strictSame(seen, [said]);
   await follower.settled();
   t.strictSame(follower.ofType("realm"), [
     { type: "realm", op: "update_dict", property: "default", data: { new_stream_announcements_stream_id: -1 } },

@@ -218,11 +218,10 @@ const elsewhere: Readonly<Record<string, string>> = {
   "update-bot": "like create-bot, with the same lookup",
 };
 
-t.test("[D24] the table holds every operation that takes a channel", (t) => {
+t.test("[D24] the table holds every operation that takes a channel", async (t) => {
   const tested = new Set(requests.map(([operation]) => operation));
   for (const { operationId, params } of endpoints) {
     if (!Object.keys(params).some((name) => takesChannels.test(name)) || operationId in elsewhere) continue;
     t.ok(tested.has(operationId), operationId);
   }
-  t.end();
 });

@@ -280,10 +280,8 @@ t.test("[spec 4.3] only administrators create default channels, public and joine
   t.strictSame(follower.ofType("default_streams"), [{ type: "default_streams", default_streams: [1, made.body.id] }]);
   const newcomer = await server.user("newcomer");
   const { body } = await newcomer.get("/users/me/subscriptions");
-  t.strictSame(
-    body.subscriptions.map(({ name }: { name: string }) => name),
-    ["for all", "general"],
-  );
+  const names = body.subscriptions.map(({ name }: { name: string }) => name);
+  t.strictSame(names, ["for all", "general"]);
   const latecomer = await server.user("foreigner", roles.guest);
   t.strictSame((await latecomer.get("/users/me/subscriptions")).body.subscriptions, []);
 });

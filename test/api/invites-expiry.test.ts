@@ -115,11 +115,8 @@ t.test("[M1, M8] links, their state and their timers survive a restart; an overd
   const moved = (link: string) => link.replace(before.url, after.url);
   t.equal((await visit(moved(good))).status, 200);
   t.match((await visit(moved(revoked))).text, "revoked");
-  t.strictSame(
-    (await listed(as(before.owner))).map(({ link_url: link }: { link_url: string }) => link),
-    [moved(good), moved(short)],
-    "the list has the link again, with the host that the caller uses",
-  );
+  const links = (await listed(as(before.owner))).map(({ link_url: link }: { link_url: string }) => link);
+  t.strictSame(links, [moved(good), moved(short)], "the list has the link again, with the host that the caller uses");
   await after.stop();
   const clock = new ManualClock(Date.now() + 31 * minuteMs);
   const late = await startTestServer(t, { dataDir: before.dataDir, clock });
@@ -149,11 +146,8 @@ t.test("[spec 4.14, M8] an invitation past its time is invalid before its timer 
   await expects(t, own.owner.post("/invites/2/resend"), "No such invitation");
   t.strictSame(await listed(own.owner), []);
   t.equal(view.users.byEmail("new@example.com"), undefined);
-  t.strictSame(
-    view.rows("invitations", { limit: 9 }).map(({ row }) => row.state),
-    ["valid", "valid"],
-    "no timer has fired meanwhile",
-  );
+  const states = view.rows("invitations", { limit: 9 }).map(({ row }) => row.state);
+  t.strictSame(states, ["valid", "valid"], "no timer has fired meanwhile");
   for (const { key, row } of view.rows("invitations", { limit: 9 })) {
     own.write("invitations", key, { ...row, expiresAt: clock.now() + 1 });
   }

@@ -55,13 +55,11 @@ t.test("POST /invites sends each email a link that creates one account with that
   t.match(toAnn?.email.text, "member 0 has invited you to join Tea & Co.");
   t.match(toAnn?.email.text, "The link is good until ");
   const own = await listed(member);
-  t.strictSame(
-    own.map((each: Params) => [each["email"], each["is_multiuse"], each["invited_as"], each["link_url"]]),
-    [
-      ["ann@example.org", false, 600, undefined],
-      ["bob@example.org", false, 600, undefined],
-    ],
-  );
+  const found = own.map((each: Params) => [each["email"], each["is_multiuse"], each["invited_as"], each["link_url"]]);
+  t.strictSame(found, [
+    ["ann@example.org", false, 600, undefined],
+    ["bob@example.org", false, 600, undefined],
+  ]);
 
   const link = linkIn(toAnn as Received);
   t.match(link, new RegExp(`^${server.url}/join/[A-Za-z0-9]{32}/$`));
@@ -79,20 +77,16 @@ t.test("POST /invites sends each email a link that creates one account with that
   );
   const { body } = await logIn(owner, "ann@example.org");
   const people = (await owner.get("/users")).body.members;
-  t.match(
-    people.find(({ user_id: id }: { user_id: number }) => id === body.user_id),
-    { full_name: "Ann", role: 600 },
-  );
+  const seen = people.find(({ user_id: id }: { user_id: number }) => id === body.user_id);
+  t.match(seen, { full_name: "Ann", role: 600 });
   const again = await submit(link, { full_name: "Another", password: "another password" });
   t.equal(again.status, 404);
   t.match(again.text, "This invitation has been used already.");
   t.match((await visit(link)).text, "has been used already");
   t.equal((await submit(link, { full_name: "Ann" })).status, 200, "the form submitted twice reports success");
   t.equal((await owner.get("/users")).body.members.length, people.length);
-  t.strictSame(
-    (await listed(member)).map(({ email }: { email: string }) => email),
-    ["bob@example.org"],
-  );
+  const emails = (await listed(member)).map(({ email }: { email: string }) => email);
+  t.strictSame(emails, ["bob@example.org"]);
   await follower.settled();
   t.equal(follower.ofType("invites_changed").length, 1);
 });
@@ -246,10 +240,8 @@ t.test("with notify_referrer_on_join=false the inviter gets no message", async (
   await invite(inviter, "kim@example.org", { notify_referrer_on_join: false });
   await invite(inviter, "lea@example.org");
   const [toKim, toLea] = await arrived(2);
-  t.strictSame(
-    (await listed(inviter)).map((each: Params) => each["notify_referrer_on_join"]),
-    [false, true],
-  );
+  const found = (await listed(inviter)).map((each: Params) => each["notify_referrer_on_join"]);
+  t.strictSame(found, [false, true]);
   for (const mail of [toKim, toLea]) await submit(linkIn(mail as Received), { full_name: "Guest Of Quiet" });
   const asked = { anchor: "newest", num_before: 10, num_after: 0, apply_markdown: false };
   const { body } = await inviter.get("/messages", asked);

@@ -95,31 +95,33 @@ t.test("[S1] flags belong to each reader and follow their actions", async (t) =>
   t.strictSame(await flags(), ["starred"]);
 });
 
-t.test("[S3] cached_messages_characters_max: beyond it the message that was not read for longest is evicted", (t) => {
-  const cache = new RowCache();
-  const text = "x".repeat(1_000_000);
-  const row = (id: number) => ({ id, content: text, rendered: text });
-  let reads = 0;
-  const read = (id: number) =>
-    cache.get("messages", id, () => {
-      reads++;
-      return row(id);
-    });
-  // Twice its texts and the overhead: four million characters each.
-  const counted = 4 * text.length + limits.cached_message_overhead_characters;
-  const fitting = Math.floor(limits.cached_messages_characters_max / counted);
-  for (let id = 1; id <= fitting; id++) read(id);
-  for (let id = 1; id <= fitting; id++) read(id);
-  t.equal(reads, fitting, "as many as fit are cached");
-  read(fitting + 1);
-  read(fitting + 1);
-  t.equal(reads, fitting + 1, "one more is cached, too");
-  read(1);
-  t.equal(reads, fitting + 2, "and the first one is evicted");
-  t.end();
-});
+t.test(
+  "[S3] cached_messages_characters_max: beyond it the message that was not read for longest is evicted",
+  async (t) => {
+    const cache = new RowCache();
+    const text = "x".repeat(1_000_000);
+    const row = (id: number) => ({ id, content: text, rendered: text });
+    let reads = 0;
+    const read = (id: number) =>
+      cache.get("messages", id, () => {
+        reads++;
+        return row(id);
+      });
+    // Twice its texts and the overhead: four million characters each.
+    const counted = 4 * text.length + limits.cached_message_overhead_characters;
+    const fitting = Math.floor(limits.cached_messages_characters_max / counted);
+    for (let id = 1; id <= fitting; id++) read(id);
+    for (let id = 1; id <= fitting; id++) read(id);
+    t.equal(reads, fitting, "as many as fit are cached");
+    read(fitting + 1);
+    read(fitting + 1);
+    t.equal(reads, fitting + 1, "one more is cached, too");
+    read(1);
+    t.equal(reads, fitting + 2, "and the first one is evicted");
+  },
+);
 
-t.test("[S3] cached small rows are limited in number, per table", (t) => {
+t.test("[S3] cached small rows are limited in number, per table", async (t) => {
   const cache = new RowCache();
   let reads = 0;
   const read = (id: number) =>
@@ -133,5 +135,4 @@ t.test("[S3] cached small rows are limited in number, per table", (t) => {
   read(limits.cached_rows_per_table_max + 1);
   read(2);
   t.equal(reads, limits.cached_rows_per_table_max + 2, "one more evicts the one that was not read for longest");
-  t.end();
 });

@@ -302,11 +302,8 @@ t.test("[S3] fetch_characters_max: very long messages end an answer early, and f
   t.strictSame(await shown({ anchor: longIds[2], include_anchor: false, num_before: 5 }), [[0, 1], false]);
   t.strictSame(await shown({ anchor: longIds[1], include_anchor: false, num_before: 5 }), [[0], true], "all there is");
   const named = (message_ids: readonly unknown[]) => owner.get("/messages", { message_ids, apply_markdown: false });
-  t.strictSame(
-    (await named(longIds.slice(0, 2))).body.messages.map(({ id }: { id: number }) => id),
-    longIds.slice(0, 2),
-    "by their ids, exactly at the limit",
-  );
+  const found = (await named(longIds.slice(0, 2))).body.messages.map(({ id }: { id: number }) => id);
+  t.strictSame(found, longIds.slice(0, 2), "by their ids, exactly at the limit");
   const tooLong = refusal(`Messages too long for one answer (maximum ${limits.fetch_characters_max} characters).`);
   await expects(t, named(longIds.slice(0, 3)), tooLong, "one more: none is returned");
   const matching = (msg_ids: readonly unknown[]) => owner.get("/messages/matches_narrow", { msg_ids, narrow: [] });

@@ -59,11 +59,8 @@ const whenChanged = { last_edit_timestamp: time, last_moved_timestamp: time, edi
 function check(message: Message, fields: typeof always, title: string): void {
   t.strictSame(Object.keys(message).sort(), Object.keys(fields).sort(), title);
   const wrong = Object.entries(fields).filter(([name, isRight]) => !isRight(message[name]));
-  t.strictSame(
-    wrong.map(([name]) => [name, message[name]]),
-    [],
-    `types: ${title}`,
-  );
+  const found = wrong.map(([name]) => [name, message[name]]);
+  t.strictSame(found, [], `types: ${title}`);
 }
 
 async function send(by: Client, params: Params): Promise<number> {
@@ -176,16 +173,14 @@ t.test("[spec 2.9] edit_history is newest first; each entry has user and time an
   const history = message["edit_history"] as Message[];
   t.ok(history.every(({ timestamp }) => time(timestamp)));
   const before = (content: string) => ({ prev_content: content, prev_rendered_content: `<p>${content}</p>` });
-  t.strictSame(
-    history.map(({ timestamp: _at, ...rest }) => rest),
-    [
-      { ...who, prev_topic: "three", topic: "four", prev_stream: other, stream: talk },
-      { ...who, ...before("second"), prev_topic: "two", topic: "three" },
-      { ...who, prev_stream: talk, stream: other },
-      { ...who, prev_topic: "one", topic: "two" },
-      { ...who, ...before("first") },
-    ],
-  );
+  const found = history.map(({ timestamp: _at, ...rest }) => rest);
+  t.strictSame(found, [
+    { ...who, prev_topic: "three", topic: "four", prev_stream: other, stream: talk },
+    { ...who, ...before("second"), prev_topic: "two", topic: "three" },
+    { ...who, prev_stream: talk, stream: other },
+    { ...who, prev_topic: "one", topic: "two" },
+    { ...who, ...before("first") },
+  ]);
 });
 
 t.test("[spec 2.9] the times of sending, editing and moving are in seconds; resolving is no move", async (t) => {

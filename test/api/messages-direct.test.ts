@@ -78,10 +78,8 @@ t.test("[behaviour 5.1] a user can write to themselves and receives the message 
   const follower = await carla.follow();
   const sent = await send(carla, [carla.userId]);
   await follower.settled();
-  t.strictSame(
-    follower.ofType("message").map((event) => [event.message.id, event.flags]),
-    [[sent.body.id, []]],
-  );
+  const found = follower.ofType("message").map((event) => [event.message.id, event.flags]);
+  t.strictSame(found, [[sent.body.id, []]]);
   t.strictSame((await read(carla, sent.body.id)).display_recipient, [person(carla, "carla 0")]);
 });
 

@@ -264,16 +264,11 @@ t.test("PATCH /realm/profile_fields sets the order, and no field may be missing"
   const before = (await fieldsSeenBy(owner)).map(({ id }) => id);
   const reversed = [...before].reverse();
   await expects(t, owner.patch("/realm/profile_fields", { order: [999_999, ...reversed] }), success());
-  t.strictSame(
-    (await fieldsSeenBy(member)).map(({ id }) => id),
-    reversed,
-  );
+  const ids = (await fieldsSeenBy(member)).map(({ id }) => id);
+  t.strictSame(ids, reversed);
   const last = await makeField(owner, "Last of all", fieldTypes.short);
-  t.strictSame(
-    (await fieldsSeenBy(member)).map(({ id }) => id),
-    [...reversed, last],
-    "a new field is the last one",
-  );
+  const found = (await fieldsSeenBy(member)).map(({ id }) => id);
+  t.strictSame(found, [...reversed, last], "a new field is the last one");
   const incomplete = refusal("Invalid order mapping.");
   await expects(t, owner.patch("/realm/profile_fields", { order: reversed }), incomplete);
   await expects(t, owner.patch("/realm/profile_fields", { order: [] }), incomplete);

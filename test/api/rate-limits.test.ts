@@ -57,7 +57,7 @@ t.test("[D28] counted answers say how many requests remain; one too many gets 42
   t.strictSame(rateHeaders(await owner.get("/users/me")).slice(0, 2), [3, 2], "never more than the burst");
 });
 
-t.test("[D28] limits count an IPv6 /64 as one client, and a mapped address as its IPv4 address", (t) => {
+t.test("[D28] limits count an IPv6 /64 as one client, and a mapped address as its IPv4 address", async (t) => {
   for (const [address, network] of [
     ["2001:db8::1", "2001:db8:0:0::/64"],
     ["2001:0db8:0000:0000:ffff:ffff:ffff:ffff", "2001:db8:0:0::/64"],
@@ -71,7 +71,6 @@ t.test("[D28] limits count an IPv6 /64 as one client, and a mapped address as it
   ] as const) {
     t.equal(clientNetwork(address), network, address);
   }
-  t.end();
 });
 
 t.test("[D28] a request over the limit is not executed", async (t) => {
@@ -188,17 +187,19 @@ t.test("RATE_LIMITS=off disables request limits", async (t) => {
   t.strictSame(rateHeaders(await owner.get("/users/me")), [null, null, null], "and there are no rate limit headers");
 });
 
-t.test("[D28] defaults: 200 requests a minute with bursts of 1,000, 10 failed logins, 100 anonymous calls", (t) => {
-  t.strictSame(defaultRates, {
-    api: { perSecond: 200 / 60, burst: 1000 },
-    login: { perSecond: 10 / 60, burst: 10 },
-    anonymous: { perSecond: 100 / 60, burst: 100 },
-  });
-  t.strictSame(parseRates(""), defaultRates);
-  t.end();
-});
+t.test(
+  "[D28] defaults: 200 requests a minute with bursts of 1,000, 10 failed logins, 100 anonymous calls",
+  async (t) => {
+    t.strictSame(defaultRates, {
+      api: { perSecond: 200 / 60, burst: 1000 },
+      login: { perSecond: 10 / 60, burst: 10 },
+      anonymous: { perSecond: 100 / 60, burst: 100 },
+    });
+    t.strictSame(parseRates(""), defaultRates);
+  },
+);
 
-t.test("[D28] RATE_LIMITS is off, or rules of count per seconds; anything else is rejected", (t) => {
+t.test("[D28] RATE_LIMITS is off, or rules of count per seconds; anything else is rejected", async (t) => {
   t.strictSame(parseRates("off"), noRates);
   t.strictSame(parseRates("api=600/60"), { ...defaultRates, api: { perSecond: 10, burst: 600 } });
   t.strictSame(parseRates(" login=1/2 , anonymous=3/1 "), {
@@ -210,10 +211,9 @@ t.test("[D28] RATE_LIMITS is off, or rules of count per seconds; anything else i
   for (const text of [...refused, "api=1.5/60", "api=1/60;login=1/1", "api=1/60,", "all=1/1", "api=1e3/60"]) {
     t.equal(parseRates(text), null, text);
   }
-  t.end();
 });
 
-t.test("[S3] rate_buckets_max: beyond it the bucket that was not used for longest is evicted", (t) => {
+t.test("[S3] rate_buckets_max: beyond it the bucket that was not used for longest is evicted", async (t) => {
   const rates = new RateLimits({ ...noRates, login: { perSecond: 1, burst: 1 } }, () => 0);
   t.equal(rates.take("login", "first")?.retryAfterS, 0);
   t.equal(rates.take("login", "first")?.retryAfterS, 1, "it is remembered");
@@ -222,10 +222,9 @@ t.test("[S3] rate_buckets_max: beyond it the bucket that was not used for longes
   rates.take("login", "one more");
   t.equal(rates.take("login", "other2")?.retryAfterS, 1, "one over evicts one");
   t.equal(rates.take("login", "first")?.retryAfterS, 0, "the one that was not used for longest");
-  t.end();
 });
 
-t.test("[D28] a client that waits for the announced time is accepted, at any rate", (t) => {
+t.test("[D28] a client that waits for the announced time is accepted, at any rate", async (t) => {
   const milliseconds = fc.integer({ min: 0, max: 5000 });
   t.doesNotThrow(() =>
     fc.assert(
@@ -250,5 +249,4 @@ t.test("[D28] a client that waits for the announced time is accepted, at any rat
       { numRuns: 300, seed: 1 },
     ),
   );
-  t.end();
 });

@@ -59,10 +59,8 @@ t.test("[spec 2.9] a reaction by name, or with code and type, is added to the me
     { operator: "channel", operand: channelId },
   ];
   const { body } = await owner.get("/messages", { anchor: "newest", num_before: 10, num_after: 0, narrow });
-  t.strictSame(
-    body.messages.map((message: Params) => message["id"]),
-    [id],
-  );
+  const found = body.messages.map((message: Params) => message["id"]);
+  t.strictSame(found, [id]);
 });
 
 t.test("each user reacts once with an emoji, and removes only their own reaction", async (t) => {

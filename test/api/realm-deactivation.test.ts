@@ -26,10 +26,8 @@ t.test("only owners may deactivate the organization", async (t) => {
     const refused = refusal("Must be an organization owner", "UNAUTHORIZED_PRINCIPAL");
     await expects(t, person.post("/realm/deactivate"), refused);
   }
-  t.strictSame(
-    (await changes()).filter((one) => (one as { type: string }).type === "realm"),
-    [],
-  );
+  const found = (await changes()).filter((one) => (one as { type: string }).type === "realm");
+  t.strictSame(found, []);
   t.equal((await server.owner.get("/users/me")).status, 200);
 });
 

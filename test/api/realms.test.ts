@@ -194,14 +194,10 @@ t.test("[S1] a socket belongs to the organization of its Host", async (t) => {
   await sales.say("general", "sockets", "to sales");
   await mine.event((event) => event.message.content === "to the first");
   await again.event((event) => event.message.content === "to sales");
-  t.strictSame(
-    again.events.map((event) => event.message.content),
-    ["to sales"],
-  );
-  t.strictSame(
-    mine.events.map((event) => event.message.content),
-    ["to the first"],
-  );
+  const contents = again.events.map((event) => event.message.content);
+  t.strictSame(contents, ["to sales"]);
+  const found = mine.events.map((event) => event.message.content);
+  t.strictSame(found, ["to the first"]);
   // Authenticating in the first frame uses the organization of the Host, too.
   const outsider = new Socket(server.url, { headers: { Host: salesHost } });
   await outsider.opened();

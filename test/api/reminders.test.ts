@@ -127,8 +127,9 @@ t.test("[S1] an unreadable message is not quoted, but the reminder is still sent
   const all = (await newestOf(person, 100)).filter(
     ({ sender_id, content }) => sender_id === 1 && /reminded/.test(content),
   );
+  const contents = all.map(({ content }) => content);
   t.strictSame(
-    all.map(({ content }) => content),
+    contents,
     [lost, deleted].map(
       (id) => `You asked to be reminded of a message that you can no longer read.\n\nNote:\n> for ${id}`,
     ),

@@ -44,10 +44,8 @@ t.test("a scheduled message is posted as its author, not before its time, and re
   const [seen] = await newestOf(other, 1, [{ operator: "channel", operand: channelId }]);
   t.strictSame(seen.flags, ["mentioned"]);
   await own.settled();
-  t.strictSame(
-    own.events.map(({ type, op }: Event) => `${type} ${op ?? ""}`),
-    ["scheduled_messages add", "message ", "scheduled_messages remove"],
-  );
+  const found = own.events.map(({ type, op }: Event) => `${type} ${op ?? ""}`);
+  t.strictSame(found, ["scheduled_messages add", "message ", "scheduled_messages remove"]);
   t.strictSame(own.ofType("scheduled_messages")[1], {
     type: "scheduled_messages",
     op: "remove",
@@ -80,8 +78,9 @@ t.test("[D81] read_by_sender decides, otherwise the client does; a message to on
   }
   await pass(100);
   const messages = await newestOf(member, cases.length);
+  const found = messages.map(({ content, flags }) => [content, flags.includes("read")]);
   t.strictSame(
-    messages.map(({ content, flags }) => [content, flags.includes("read")]),
+    found,
     cases.map(({ isRead }, index) => [`${index}`, isRead]),
   );
 });
@@ -138,10 +137,8 @@ t.test("a message that is no longer allowed is kept as failed, and the bot repor
   await expects(t, member.patch(path, { content: "z" }), notInFuture, "a new time is required");
   await owner.patch(`/streams/${channelId}`, { is_archived: false });
   await expects(t, member.patch(path, { scheduled_delivery_timestamp: at(60) }), success());
-  t.match(
-    (await scheduledOf(member)).find((one) => one.scheduled_message_id === toChannel),
-    { failed: false, scheduled_delivery_timestamp: at(60) },
-  );
+  const found = (await scheduledOf(member)).find((one) => one.scheduled_message_id === toChannel);
+  t.match(found, { failed: false, scheduled_delivery_timestamp: at(60) });
   await pass(60);
   t.match(await newestOf(member, 1), [{ content: "x", stream_id: channelId, sender_id: member.userId }]);
   await expects(t, member.delete(`/scheduled_messages/${toOther}`), success());
@@ -160,10 +157,8 @@ t.test("[S1] a user removed from a private channel cannot post there, and learns
   t.match(await scheduledOf(member), [{ failed: true }]);
   const [notice] = await newestOf(member, 1);
   t.match(notice.content, `Channel with ID '${channelId}' does not exist`);
-  t.strictSame(
-    (await newestOf(owner, 100)).filter(({ sender_id }) => sender_id === member.userId),
-    [],
-  );
+  const found = (await newestOf(owner, 100)).filter(({ sender_id }) => sender_id === member.userId);
+  t.strictSame(found, []);
 });
 
 t.test("a deactivated author's message is not sent, and is marked as failed afterwards", async (t) => {
@@ -183,11 +178,8 @@ t.test("a deactivated author's message is not sent, and is marked as failed afte
     { content: "x", failed: true },
     { content: "in time", failed: false },
   ]);
-  t.strictSame(
-    (await newestOf(member, 100)).filter(({ sender_id }) => sender_id === 1),
-    [],
-    "the bot sent no message meanwhile",
-  );
+  const found = (await newestOf(member, 100)).filter(({ sender_id }) => sender_id === 1);
+  t.strictSame(found, [], "the bot sent no message meanwhile");
   await pass(540);
   const received = (await newestOf(other, 100)).filter(({ sender_id }) => sender_id === member.userId);
   t.match(received, [{ content: "in time" }]);

@@ -203,16 +203,15 @@ class Day {
     const fresh = await freshLists(this.#writer);
     if (this.#follower !== null) t.strictSame(await listsByEvents(this.#follower), fresh);
     const { waiting, reminders, posted } = this.#model;
+    const found = fresh.scheduled_messages.map((one: Event) => [one.scheduled_message_id, one.content, one.failed]);
     t.strictSame(
-      fresh.scheduled_messages.map((one: Event) => [one.scheduled_message_id, one.content, one.failed]),
+      found,
       [...waiting].sort(inOrder).map(({ id, content, hasFailed }) => [id, content, hasFailed]),
     );
     t.equal(fresh.reminders.length, reminders.length);
     const contents = (await newestOf(this.#writer, 1000)).map(({ content }) => content);
-    t.strictSame(
-      contents.filter((content) => /^number/.test(content)),
-      posted,
-    );
+    const seen = contents.filter((content) => /^number/.test(content));
+    t.strictSame(seen, posted);
   }
 
   /** Checks that nothing is pending and no timer is left. */

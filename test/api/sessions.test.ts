@@ -313,7 +313,7 @@ t.test("[D256] the session of a deactivated account ends in time, too", async (t
   t.strictSame(rows(person.client.userId, at), []);
 });
 
-t.test("[D256] a program has a name that its user recognizes", (t) => {
+t.test("[D256] a program has a name that its user recognizes", async (t) => {
   const names: Readonly<Record<string, string>> = {
     [firefox]: "Firefox on Linux",
     "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0":
@@ -329,5 +329,4 @@ t.test("[D256] a program has a name that its user recognizes", (t) => {
     "": "API",
   };
   for (const [userAgent, name] of Object.entries(names)) t.equal(programName(userAgent), name);
-  t.end();
 });

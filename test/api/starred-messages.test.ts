@@ -123,10 +123,8 @@ for (const [who, isInside] of [
       const [gazer, inside] = [await starGazer(bert), await starGazer(cyd)];
       await expects(t, move(owner, ids[0] ?? 0, { stream_id: sealed, propagate_mode: "change_all" }), moved);
       await gazer.agrees(t, []);
-      t.strictSame(
-        gazer.follower.ofType("delete_message").map((event) => event.message_id),
-        ids,
-      );
+      const messageIds = gazer.follower.ofType("delete_message").map((event) => event.message_id);
+      t.strictSame(messageIds, ids);
       await inside.agrees(t, ids);
       const subscriptions = [{ name: `place ${channels}` }];
       await owner.post("/users/me/subscriptions", { subscriptions, principals: [bert.userId] });
@@ -180,10 +178,8 @@ t.test("[S1] protected history: a user who starred one message receives events a
   const gazer = await starGazer(bert);
   await owner.post(`/streams/${vault}/delete_topic`, { topic_name: "t" });
   await gazer.agrees(t, []);
-  t.strictSame(
-    gazer.follower.ofType("delete_message").map((event) => event.message_id),
-    [after],
-  );
+  const messageIds = gazer.follower.ofType("delete_message").map((event) => event.message_id);
+  t.strictSame(messageIds, [after]);
   t.notMatch(JSON.stringify(gazer.follower.events), new RegExp(`\\b${before}\\b.*delete_message`));
 });
 
@@ -200,9 +196,7 @@ t.test("[E2] a message's stars are found even among more stars than one pass rea
   const { follower } = await starGazer(bert);
   await owner.post(`/streams/${id}/delete_topic`, { topic_name: "t" });
   await follower.settled();
-  t.strictSame(
-    follower.ofType("delete_message").map((event) => event.message_id),
-    [first, last],
-  );
+  const messageIds = follower.ofType("delete_message").map((event) => event.message_id);
+  t.strictSame(messageIds, [first, last]);
   audit(t, server);
 });

@@ -147,13 +147,11 @@ t.test("the first one must come from the message's sender, who may send any data
   const free = await member.say(channelId, "t", "plain");
   await expects(t, attach(member, free, "7", { msg_type: "game" }), success());
   await expects(t, attach(other, free, '"move"', { msg_type: "game" }), success());
-  t.strictSame(
-    (await submessagesOf(owner, free)).map(({ msg_type, content }) => [msg_type, content]),
-    [
-      ["game", "7"],
-      ["game", '"move"'],
-    ],
-  );
+  const found = (await submessagesOf(owner, free)).map(({ msg_type, content }) => [msg_type, content]);
+  t.strictSame(found, [
+    ["game", "7"],
+    ["game", '"move"'],
+  ]);
 });
 
 t.test("[S1] a message that is missing or unreadable accepts no submessage", async (t) => {

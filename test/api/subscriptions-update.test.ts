@@ -57,14 +57,12 @@ t.test("one request adds and removes, and lists the changes", async (t) => {
   const { body } = await person.get(path);
   t.match(body.subscriptions.slice(1), [{ color: "#abcdef" }, { description: "by a PATCH", invite_only: false }]);
   await follower.settled();
-  t.strictSame(
-    follower.ofType("subscription").map(({ op, subscriptions }) => [op, subscriptions[0].name]),
-    [
-      ["add", "joined"],
-      ["add", "made"],
-      ["remove", "left"],
-    ],
-  );
+  const found = follower.ofType("subscription").map(({ op, subscriptions }) => [op, subscriptions[0].name]);
+  t.strictSame(found, [
+    ["add", "joined"],
+    ["add", "made"],
+    ["remove", "left"],
+  ]);
 });
 
 t.test("add alone, delete alone, both for one channel, and neither", async (t) => {

@@ -138,16 +138,12 @@ t.test("[spec 4.3] subscribing to a new name follows the rules of creation, all 
 
 t.test("[M7] of two concurrent subscriptions to a new name, one creates the channel; both subscribe", async (t) => {
   const answers = await Promise.all([subscribe(member, ["At once"]), subscribe(other, ["at once"])]);
-  t.strictSame(
-    answers.map(({ status }) => status),
-    [200, 200],
-  );
+  const seen = answers.map(({ status }) => status);
+  t.strictSame(seen, [200, 200]);
   const { body } = await member.get(path);
   const found = body.subscriptions.filter(({ name }: { name: string }) => name.toLowerCase() === "at once");
-  t.strictSame(
-    found.map(({ subscriber_count }: { subscriber_count: number }) => subscriber_count),
-    [2],
-  );
+  const subscriberCounts = found.map(({ subscriber_count }: { subscriber_count: number }) => subscriber_count);
+  t.strictSame(subscriberCounts, [2]);
 });
 
 t.test("announce posts a notice for each channel that this request creates", async (t) => {

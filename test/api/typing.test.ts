@@ -127,10 +127,8 @@ t.test("a typist who stopped does not expire, and others in the conversation are
   t.strictSame((await ops(follower)).sort(), ["start", "stop"]);
   clock.advance(expiry + tick);
   const expired = await receivedEvents(follower);
-  t.strictSame(
-    expired.map(({ op, sender }) => [op, sender.user_id]),
-    [["stop", bert.userId]],
-  );
+  const found = expired.map(({ op, sender }) => [op, sender.user_id]);
+  t.strictSame(found, [["stop", bert.userId]]);
 });
 
 t.test("[spec 2.3] with receives_typing_notifications=false no typing event is delivered", async (t) => {
@@ -160,10 +158,8 @@ t.test("a user who does not share typing gets an error, and nobody receives an e
   });
   await expects(t, type(anna, channel), "User has disabled typing notifications for channel messages");
   t.equal((await type(anna, direct)).status, 200);
-  t.strictSame(
-    (await receivedEvents(follower)).map(({ message_type }) => message_type),
-    ["stream", "direct"],
-  );
+  const messageTypes = (await receivedEvents(follower)).map(({ message_type }) => message_type);
+  t.strictSame(messageTypes, ["stream", "direct"]);
 });
 
 t.test("typing events are sent in channels of at most 100 subscribers", async (t) => {
@@ -225,11 +221,8 @@ t.test("[S3] a topic may be as long as that of a message", async (t) => {
   const stream_id = await owner.createChannel("wordy", [anna, bert]);
   const follower = await bert.follow(capable);
   await type(anna, { type: "channel", stream_id, topic: "t".repeat(61) });
-  t.strictSame(
-    (await receivedEvents(follower)).map(({ topic }) => topic),
-    [`${"t".repeat(57)}...`],
-    "truncated like a message's topic, so it names the same conversation",
-  );
+  const topics = (await receivedEvents(follower)).map(({ topic }) => topic);
+  t.strictSame(topics, [`${"t".repeat(57)}...`], "truncated like a message's topic, so it names the same conversation");
 });
 
 t.test("[S3] a conversation remembers at most typing_typists_per_conversation_max typists", async (t) => {

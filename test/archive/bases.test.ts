@@ -49,10 +49,8 @@ t.test("a base is made each ARCHIVE_BASE_HOURS if there are writes, and old ones
   // Each base is 12 hours after the one before; a day before the fifth, the third was made.
   await until(() => basesOf(archive)[0]?.number === 3 && !existsSync(join(archive, "removing.json")));
   await server.complete();
-  t.strictSame(
-    basesOf(archive).map(({ number }) => number),
-    [3, 4, 5],
-  );
+  const numbers = basesOf(archive).map(({ number }) => number);
+  t.strictSame(numbers, [3, 4, 5]);
   t.equal(readdirSync(uploads).length, 1, "the file that no moment has any more is gone");
   await server.stop();
   const restore = (moment: number) =>

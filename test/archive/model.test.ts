@@ -85,7 +85,7 @@ function judge(world: World): string | null {
   return null;
 }
 
-t.test("an archive has exactly the records that it says, over torn copies, gaps and owners", (t) => {
+t.test("an archive has exactly the records that it says, over torn copies, gaps and owners", async (t) => {
   const seed = seedOf(t);
   for (let run = 0; run < runs; run++) {
     const random = seededRandom(seed + run);
@@ -96,10 +96,9 @@ t.test("an archive has exactly the records that it says, over torn copies, gaps 
     if (wrong !== null) t.fail(`SEED=${seed + run}: ${wrong}`);
   }
   t.pass(`${runs} runs`);
-  t.end();
 });
 
-t.test("a process that meets a newer owner of its archive writes no more", (t) => {
+t.test("a process that meets a newer owner of its archive writes no more", async (t) => {
   const world = new World(t);
   world.write(3);
   world.copy();
@@ -110,10 +109,9 @@ t.test("a process that meets a newer owner of its archive writes no more", (t) =
   world.write(1);
   t.throws(() => earlier.copy(world.end, false, () => undefined), ArchiveTaken);
   t.equal(judge(world), null);
-  t.end();
 });
 
-t.test("what an earlier owner wrote after it had been replaced does not count", (t) => {
+t.test("what an earlier owner wrote after it had been replaced does not count", async (t) => {
   const world = new World(t);
   world.copy();
   world.write(3);
@@ -132,10 +130,9 @@ t.test("what an earlier owner wrote after it had been replaced does not count", 
   world.write(2);
   world.copy();
   t.equal(judge(world), null);
-  t.end();
 });
 
-t.test("an archive is neither made in a folder with other files, nor shared, nor made where none is", (t) => {
+t.test("an archive is neither made in a folder with other files, nor shared, nor made where none is", async (t) => {
   const [one, other] = [new World(t), new World(t)];
   const copyTo = (world: World, archive: string) => () =>
     new ArchiveWriter({ archive, dataDir: world.dataDir, journal: world.journalFolder }).copy(
@@ -152,27 +149,28 @@ t.test("an archive is neither made in a folder with other files, nor shared, nor
   rmSync(one.archive, { recursive: true });
   mkdirSync(one.archive);
   t.throws(() => one.copy(), { message: /is not the archive that this process writes: is its disk mounted\?/ });
-  t.end();
 });
 
-t.test("an archive of a newer program, or from before the first release, is neither continued nor restored", (t) => {
-  const world = new World(t);
-  world.write(1);
-  world.copy();
-  const file = identityFile(world.archive);
-  const identity = readJson(file) as ArchiveIdentity;
-  world.restart();
-  for (const [format, message] of [
-    [1, /was written before the first release/],
-    [undefined, /was written before the first release/],
-    [`colloquy-${storeVersion + 1}`, /use the newer program/],
-  ] as const) {
-    writeFileSync(file, JSON.stringify({ ...identity, format }));
-    t.throws(() => world.copy(), { name: "UnknownFormat", message });
-    t.throws(() => planRestore(world.archive, "latest"), { name: "UnknownFormat", message });
-  }
-  writeFileSync(file, JSON.stringify(identity));
-  world.copy();
-  t.equal(judge(world), null);
-  t.end();
-});
+t.test(
+  "an archive of a newer program, or from before the first release, is neither continued nor restored",
+  async (t) => {
+    const world = new World(t);
+    world.write(1);
+    world.copy();
+    const file = identityFile(world.archive);
+    const identity = readJson(file) as ArchiveIdentity;
+    world.restart();
+    for (const [format, message] of [
+      [1, /was written before the first release/],
+      [undefined, /was written before the first release/],
+      [`colloquy-${storeVersion + 1}`, /use the newer program/],
+    ] as const) {
+      writeFileSync(file, JSON.stringify({ ...identity, format }));
+      t.throws(() => world.copy(), { name: "UnknownFormat", message });
+      t.throws(() => planRestore(world.archive, "latest"), { name: "UnknownFormat", message });
+    }
+    writeFileSync(file, JSON.stringify(identity));
+    world.copy();
+    t.equal(judge(world), null);
+  },
+);

@@ -59,10 +59,8 @@ t.test("a moment is restored with its messages, changes, marks, files and organi
     num_after: 0,
     narrow: JSON.stringify([{ operator: "is", operand: "starred" }]),
   });
-  t.strictSame(
-    starred.body.messages.map(({ id }: { id: number }) => id),
-    [kept],
-  );
+  const ids = starred.body.messages.map(({ id }: { id: number }) => id);
+  t.strictSame(ids, [kept]);
   t.equal((await fetchFile(restored.owner, file.url)).bytes.toString(), "the soup of the day");
   t.equal((await fetchFile(restored.owner, laterFile.url)).status, 404);
   t.strictSame(await contentsOf(annAt(restored.url)), ["sales one"]);

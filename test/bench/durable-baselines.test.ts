@@ -72,8 +72,9 @@ t.test("posts share the flush of a journal", { skip: withoutCompiler }, async (t
   );
   writeFileSync(flushes, "");
   const ids = await Promise.all(posts.map(async (post) => ((await (await post).json()) as { readonly id: number }).id));
+  const found = ids.toSorted((a, b) => a - b);
   t.same(
-    ids.toSorted((a, b) => a - b),
+    found,
     Array.from({ length: 20 }, (_, index) => index + 1),
   );
   const { size } = statSync(flushes);

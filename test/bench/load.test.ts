@@ -274,10 +274,8 @@ t.test("sockets stay open, are counted at each step, and their memory is read", 
     steps: [0, 20, 40],
     settleMs: 10,
   });
-  t.same(
-    result.steps.map((step) => step.sockets),
-    [0, 20, 40],
-  );
+  const found = result.steps.map((step) => step.sockets);
+  t.same(found, [0, 20, 40]);
   t.ok(result.steps.every((step) => (step.pssBytes ?? 0) > 0));
   t.match(result, { opened: 40, lost: 0, firstClose: "" });
 });

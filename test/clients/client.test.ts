@@ -110,10 +110,8 @@ t.test("[D25] a call whose answer is lost is repeated under its key, and execute
   const { id } = await say(client, "once");
   t.equal(answers, 2);
   const { messages } = await client.call("GET /messages", { anchor: "newest", num_before: 10, num_after: 0 });
-  t.strictSame(
-    messages.filter(({ content }) => content.includes("once")).map((message) => message.id),
-    [id],
-  );
+  const ids = messages.filter(({ content }) => content.includes("once")).map((message) => message.id);
+  t.strictSame(ids, [id]);
 });
 
 t.test("[spec 4] a channel whose name is a number is found by its name", async (t) => {

@@ -47,9 +47,8 @@ t.test("the example says which port is taken, and starts nothing", { skip }, asy
   t.match({ code, stdout, stderr }, { code: 1, stdout: "", stderr: `Port ${port + 22} of n2 is taken.` });
 });
 
-t.test("the containers have the settings that the documents name", (t) => {
+t.test("the containers have the settings that the documents name", async (t) => {
   const text = readFileSync(join(checkout, "examples/cluster/compose.yaml"), "utf8");
   for (const line of ["sync_interval: always", "CLUSTER_NATS: nats://n1:4222,n2:4222,n3:4222"]) t.match(text, line);
   for (const name of ["a", "b", "c"]) t.match(text, `CLUSTER_NODE: ${name}, CLUSTER_ADVERTISE: "http://${name}:9991"`);
-  t.end();
 });

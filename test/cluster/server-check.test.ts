@@ -80,7 +80,7 @@ t.test("[S3] cluster_monitor_bytes_max: a page that is larger, or none of a NATS
   t.equal((await checkServers([a, b, await pageOf(t, "c", "<html>")])).length, 1);
 });
 
-t.test("CLUSTER_NATS names servers, with or without a user", (t) => {
+t.test("CLUSTER_NATS names servers, with or without a user", async (t) => {
   t.strictSame(parseNatsAddresses("nats://a,b:4223,[::1]:4224"), { servers: ["a:4222", "b:4223", "[::1]:4224"] });
   const both = { servers: ["a:4222", "b:4223"] };
   t.strictSame(parseNatsAddresses("nats://a,nats://b:4223"), both, "as other programs write it");
@@ -108,7 +108,6 @@ t.test("CLUSTER_NATS names servers, with or without a user", (t) => {
   ]) {
     t.equal(parseNatsAddresses(wrong), null, wrong.slice(0, 40));
   }
-  t.end();
 });
 
 t.test("a node says that no NATS server answers", async (t) => {
@@ -144,11 +143,8 @@ t.test("streams that somebody else created or changed are rejected", { skip: obs
   t.strictSame(await checkServers(cluster.monitor.split(",")), [], "three servers as they should be");
   const nats = await cluster.connect(t);
   const both = await Promise.all([openStreams(nats, { streams: 3 }), openStreams(nats, { streams: 3 })]);
-  t.strictSame(
-    both.map(({ count }) => count),
-    [3, 3],
-    "two nodes may create them at once",
-  );
+  const counts = both.map(({ count }) => count);
+  t.strictSame(counts, [3, 3], "two nodes may create them at once");
   t.equal((await openStreams(nats, { streams: 5 })).count, 3, "a cluster keeps its number");
   const { streams } = nats.manager;
   await requested(nats, () => streams.update("turns-1", { max_age: 3_600_000_000_000 }));

@@ -70,11 +70,8 @@ else {
     t.strictSame(now[1], newer, "the newest two are kept");
     const objects = await ObjectBucket.open(nats, "stores");
     t.equal(await objects.find(older.object), null, "the one before them is removed");
-    t.strictSame(
-      readdirSync(a.dataDir).filter((name) => name.startsWith("copy-")),
-      [],
-      "no copy is left",
-    );
+    const found = readdirSync(a.dataDir).filter((name) => name.startsWith("copy-"));
+    t.strictSame(found, [], "no copy is left");
     await post(owner, "four");
     await untilStored(log, a.dataDir);
     await t.rejects(damagingMaker(nats, a.dataDir, temporaryFolder(t)).make(log), { name: "ObjectDamaged" });

@@ -60,10 +60,8 @@ else {
     const others = journals.filter(({ journal }) => journal !== owner);
     await Promise.all([owner?.close(), ...others.map(({ lost }) => lost)]);
     const found = await readAll(log);
-    t.strictSame(
-      found.map(({ bytes }) => [...bytes]),
-      [[5]],
-    );
+    const seen = found.map(({ bytes }) => [...bytes]);
+    t.strictSame(seen, [[5]]);
   });
 
   t.test("a claim whose acknowledgement comes late has its epoch, also behind another claim", async (t) => {

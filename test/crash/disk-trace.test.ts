@@ -19,13 +19,11 @@ t.test("a descriptor belongs to the file that was opened last, however the calls
   const { ops } = readDiskTrace([trace], dataDir);
   const named = ops.find((op) => op.kind === "entries" && op.changes[0]?.[0] === "segment");
   const segment = named?.kind === "entries" ? named.changes[0]?.[1] : null;
-  t.match(
-    ops.filter((op) => op.of === segment).map(({ kind, start, end }) => [kind, start, end]),
-    [
-      ["data", 4, 4],
-      ["flush", 5, 6],
-    ],
-  );
+  const found = ops.filter((op) => op.of === segment).map(({ kind, start, end }) => [kind, start, end]);
+  t.match(found, [
+    ["data", 4, 4],
+    ["flush", 5, 6],
+  ]);
 });
 
 t.test("a write to a file that was never opened is an error of the trace, not a lost write", async (t) => {

@@ -112,7 +112,7 @@ function moved(lines: readonly string[], from: number, to: number): string[] {
   return lines.toSpliced(from, 1).toSpliced(to, 0, lines[from] as string);
 }
 
-t.test("[M1] a turn is durable when the segment that has its record is flushed", (t) => {
+t.test("[M1] a turn is durable when the segment that has its record is flushed", async (t) => {
   const trace = [
     '1 openat(AT_FDCWD, "/d/journal/1.journal", O_WRONLY|O_CLOEXEC) = 5',
     '1 openat(AT_FDCWD, "/d/journal/2.journal", O_WRONLY|O_CLOEXEC) = 6',
@@ -135,10 +135,9 @@ t.test("[M1] a turn is durable when the segment that has its record is flushed",
     .toSpliced(7, 1, "1 <... sendto resumed>) = 15")
     .toSpliced(6, 0, '1 sendto(9, "HTTP/1.1 200 OK", 15, 0, NULL, 0 <unfinished ...>');
   t.strictSame(verdictOf(begun).violations, ["abc-1 was answered before it was durable"], "a call that ends later");
-  t.end();
 });
 
-t.test("[M1] a trace of threads that interrupt one another is ordered by the starts and ends of calls", (t) => {
+t.test("[M1] a trace of threads that interrupt one another is ordered by the starts and ends of calls", async (t) => {
   const trace = [
     '1 openat(AT_FDCWD, "/d/realms/1/data.mdb", O_RDWR|O_CREAT, 0664) = 5',
     '1 openat(AT_FDCWD, "/d/realms/1/data.mdb", O_WRONLY|O_DSYNC|O_CLOEXEC) = 6',
@@ -157,5 +156,4 @@ t.test("[M1] a trace of threads that interrupt one another is ordered by the sta
   const between = trace.toSpliced(8, 1).toSpliced(7, 0, trace[8] as string);
   t.strictSame(verdictOf(between).violations, ["abc-1 was answered before it was durable"], "before the meta page");
   t.strictSame(verdictOf(trace.slice(0, 6)).violations, ["abc-1 never became durable", "abc-1 was never answered"]);
-  t.end();
 });

@@ -139,11 +139,8 @@ t.test("[M5] a disk filled in a race gives no false 200 but an exit, and a start
     t.notOk(kept(disk, "reserve"), "given back");
     t.match(again.program.stdout, /changes are rejected until there is more space/, `${start} says so`);
     const stored = new Set((await everything(again.owner)).map(({ content }) => content));
-    t.strictSame(
-      acknowledged.filter((content) => !stored.has(content)),
-      [],
-      `${start}: all ${acknowledged.length} acknowledged messages exist`,
-    );
+    const found = acknowledged.filter((content) => !stored.has(content));
+    t.strictSame(found, [], `${start}: all ${acknowledged.length} acknowledged messages exist`);
     t.match(await post(again.owner, "refused"), refused);
     await again.program.end("SIGKILL");
     // As after an orderly stop, so that the next start finds no file that it could overwrite.

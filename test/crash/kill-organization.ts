@@ -79,27 +79,18 @@ export class Organization implements Target {
     const idOf = new Map(stored.map(({ id, content }) => [content, id]));
     t.equal(idOf.size, stored.length, `${this.name}: no message twice`);
     const own = new Set(this.#contents);
-    t.strictSame(
-      stored.filter(({ content }) => !own.has(content)),
-      [],
-      `[S1] ${this.name}: no message of another organization`,
-    );
+    const found = stored.filter(({ content }) => !own.has(content));
+    t.strictSame(found, [], `[S1] ${this.name}: no message of another organization`);
     const acknowledged = posts.filter(({ id }) => id !== null);
-    t.strictSame(
-      acknowledged.filter(({ content, id }) => idOf.get(content) !== id),
-      [],
-      `${this.name}: each of ${acknowledged.length} acknowledged posts exists under its id`,
-    );
+    const seen = acknowledged.filter(({ content, id }) => idOf.get(content) !== id);
+    t.strictSame(seen, [], `${this.name}: each of ${acknowledged.length} acknowledged posts exists under its id`);
     const open = posts.filter(({ id }) => id === null);
     const saved = open.filter(({ content }) => idOf.has(content));
     // How many of them reached the disk depends on the moment. The kill must at least have interrupted some.
     t.ok(open.length > 0, `${this.name}: ${open.length} were in flight, ${saved.length} of them on disk`);
     await Promise.all(open.map((post) => send(this.owner, post)));
-    t.strictSame(
-      saved.filter((post) => idOf.get(post.content) !== post.id),
-      [],
-      `[D25] ${this.name}: a repeat of a stored post returns its first response`,
-    );
+    const shown = saved.filter((post) => idOf.get(post.content) !== post.id);
+    t.strictSame(shown, [], `[D25] ${this.name}: a repeat of a stored post returns its first response`);
     for (let lane = 0; lane < this.lanes; lane++) {
       const ids = posts.flatMap((post) => (post.lane === lane ? [post.id ?? 0] : []));
       if (!ascends(ids)) t.fail(`${this.name}, lane ${lane}: ${ids}`);
@@ -135,11 +126,8 @@ export class Organization implements Target {
     await this.reader.event(({ message }) => message?.id === stored.at(-1)?.id);
     await this.reader.end();
     const known = new Set(stored.map(({ id }) => id));
-    t.strictSame(
-      this.reader.messageIds.filter((id) => known.has(id)),
-      [...known],
-      `[E2] ${this.name}: the sockets received each message once`,
-    );
+    const left = this.reader.messageIds.filter((id) => known.has(id));
+    t.strictSame(left, [...known], `[E2] ${this.name}: the sockets received each message once`);
     t.ok(this.reader.isInOrder, `[E1] ${this.name}: in order`);
     return stored;
   }

@@ -59,10 +59,8 @@ t.test("[M1] an organization whose erasure is killed is there as before, or gone
       t.equal(names.includes("zuliprc.sales"), isThere);
       t.strictSame(readdirSync(join(dataDir, "realms")), ["1", isThere ? "2" : "2.erased"]);
       const { realms } = (await served(server)("list-realms")) as { realms: { label: string }[] };
-      t.strictSame(
-        realms.map(({ label }) => label),
-        isThere ? ["", "sales"] : [""],
-      );
+      const labels = realms.map(({ label }) => label);
+      t.strictSame(labels, isThere ? ["", "sales"] : [""]);
       if (!isThere) {
         t.strictSame(readdirSync(join(dataDir, "realms", "2.erased")), []);
         return;

@@ -25,7 +25,7 @@ t.test("the container's health check follows /readyz", async (t) => {
   t.match(await health(t, ready.dataDir), { code: 1, stderr: /ENOENT/ }, "no server");
 });
 
-t.test("the Dockerfile runs commands that exist", (t) => {
+t.test("the Dockerfile runs commands that exist", async (t) => {
   const text = readFileSync(join(checkout, "deploy/Dockerfile"), "utf8");
   const commands = [...text.matchAll(/CMD (\[.*\])/g)].map(([, list = "[]"]) => JSON.parse(list) as string[]);
   t.equal(commands.length, 2, "the health check and the server");
@@ -33,10 +33,9 @@ t.test("the Dockerfile runs commands that exist", (t) => {
     t.equal(program, "node");
     t.ok(readFileSync(join(checkout, file), "utf8").length > 0, file);
   }
-  t.end();
 });
 
-t.test("the container's version of Node has a binary of the native transport", (t) => {
+t.test("the container's version of Node has a binary of the native transport", async (t) => {
   const text = readFileSync(join(checkout, "deploy/Dockerfile"), "utf8");
   const versions = [...text.matchAll(/^FROM node:(\d+)-/gm)].map(([, version]) => version);
   t.strictSame(versions, ["22", "22"]);
@@ -45,10 +44,9 @@ t.test("the container's version of Node has a binary of the native transport", (
     const binary = `node_modules/uWebSockets.js/dist/bin/uws_linux_${arch}_127.node`;
     t.ok(existsSync(join(checkout, binary)), binary);
   }
-  t.end();
 });
 
-t.test("the container and the service set what `npm start` sets", (t) => {
+t.test("the container and the service set what `npm start` sets", async (t) => {
   const { scripts } = JSON.parse(readFileSync(join(checkout, "package.json"), "utf8")) as {
     scripts: { start: string };
   };
@@ -58,11 +56,10 @@ t.test("the container and the service set what `npm start` sets", (t) => {
     t.match(readFileSync(join(checkout, "deploy/Dockerfile"), "utf8"), `\nENV ${assignment}\n`);
     t.match(readFileSync(join(checkout, "deploy/colloquy.service"), "utf8"), `\nEnvironment=${assignment}\n`);
   }
-  t.end();
 });
 
 const hasVerify = spawnSync("systemd-analyze", ["--version"]).status === 0;
-t.test("systemd accepts the unit", { skip: hasVerify ? false : "systemd is not installed" }, (t) => {
+t.test("systemd accepts the unit", { skip: hasVerify ? false : "systemd is not installed" }, async (t) => {
   const unit = readFileSync(join(checkout, "deploy/colloquy.service"), "utf8");
   t.match(unit, "ExecStart=/usr/bin/node colloquy.mjs");
   const here = join(temporaryFolder(t), "colloquy.service");
@@ -72,9 +69,6 @@ t.test("systemd accepts the unit", { skip: hasVerify ? false : "systemd is not i
     .replace("WorkingDirectory=/opt/colloquy", `WorkingDirectory=${checkout}`);
   writeFileSync(here, local);
   const { stderr } = spawnSync("systemd-analyze", ["verify", here], { encoding: "utf8" });
-  t.strictSame(
-    stderr.split("\n").filter((line) => line.includes("colloquy.service")),
-    [],
-  );
-  t.end();
+  const found = stderr.split("\n").filter((line) => line.includes("colloquy.service"));
+  t.strictSame(found, []);
 });

@@ -57,8 +57,7 @@ t.test("the package serves in an empty folder, without a checkout or a compiler"
   t.match(checked, { code: 0, stdout: "no problems\n" });
 });
 
-t.test("the checkout itself cannot be published by accident", (t) => {
+t.test("the checkout itself cannot be published by accident", async (t) => {
   const manifest = JSON.parse(readFileSync(join(checkout, "package.json"), "utf8"));
   t.equal(manifest.private, true);
-  t.end();
 });

@@ -26,7 +26,7 @@ const word = fc.string({ unit: fc.constantFrom(..."ab é日"), minLength: 1, max
 const change = fc.record({ userId: fc.integer({ min: 1, max: 3 }), word, isThere: fc.boolean() });
 const text = fc.string({ unit: fc.constantFrom(..."aabb é日.x("), maxLength: 25 });
 
-t.test("a user is alerted by a word wherever it is delimited (property)", (t) => {
+t.test("a user is alerted by a word wherever it is delimited (property)", async (t) => {
   const property = fc.property(fc.array(change, { maxLength: 12 }), text, (changes, content) => {
     const projection = new AlertWordsProjection();
     const words = new Map<string, { readonly userId: number; readonly word: string }>();
@@ -44,10 +44,9 @@ t.test("a user is alerted by a word wherever it is delimited (property)", (t) =>
     t.strictSame(projection.snapshot(), rebuilt.snapshot());
   });
   fc.assert(property, { seed, numRuns: 500 });
-  t.end();
 });
 
-t.test("[S3] alert_words_per_user_max: memory grows with the number of words, not with their characters", (t) => {
+t.test("[S3] alert_words_per_user_max: memory grows with the number of words, not with their characters", async (t) => {
   const projection = new AlertWordsProjection();
   const longest = limits.alert_word_code_points_max;
   const count = limits.alert_words_per_user_max;
@@ -63,5 +62,4 @@ t.test("[S3] alert_words_per_user_max: memory grows with the number of words, no
   t.strictSame([...projection.alertedBy(`so ${words[7]}x it is`)], []);
   for (const word of words) projection.apply(delta(1, word, false));
   t.strictSame(projection.snapshot(), []);
-  t.end();
 });

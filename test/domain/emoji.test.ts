@@ -54,10 +54,8 @@ t.test("[behaviour 5.8] every code has a name, every name one code, no code fe0f
     return !agree || !/^[0-9a-f]{4,5}(-[0-9a-f]{4,5})*$/.test(code) || /fe0f|1f3f[b-f]/.test(code);
   });
   t.same(wrong, []);
-  t.same(
-    codes.filter((code) => emojiByCharacters(charactersOfCode(code))?.code !== code),
-    [],
-  );
+  const found = codes.filter((code) => emojiByCharacters(charactersOfCode(code))?.code !== code);
+  t.same(found, []);
 });
 
 t.test("[spec 2.7] the clients' list is complete: 1,875 emoji and 3,308 names, each of one emoji", async (t) => {

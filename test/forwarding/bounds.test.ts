@@ -40,7 +40,7 @@ t.test("[S3] forward_requests_max: one more gets 503, and fits when another one 
   t.equal((await next).status, 200);
 });
 
-t.test("[S3] forward_head_bytes_max: a longer head is not forwarded", (t) => {
+t.test("[S3] forward_head_bytes_max: a longer head is not forwarded", async (t) => {
   const headOf = (bytes: number) => {
     const value = "x".repeat(bytes - "x-long".length);
     const request = {
@@ -54,7 +54,6 @@ t.test("[S3] forward_head_bytes_max: a longer head is not forwarded", (t) => {
   };
   t.ok(headOf(limits.forward_head_bytes_max));
   t.equal(headOf(limits.forward_head_bytes_max + 1), null);
-  t.end();
 });
 
 t.test("[S3] forward_answers_bytes_max holds for all answers together", async (t) => {
@@ -83,12 +82,11 @@ t.test("[S3] forward_answers_bytes_max holds for all answers together", async (t
   await t.rejects(passed.text(), "what was passed on is cut off");
 });
 
-t.test("[S3] a share of kept bytes is counted once, at the bound and one over", (t) => {
+t.test("[S3] a share of kept bytes is counted once, at the bound and one over", async (t) => {
   const bytes = new KeptBytes(10);
   const [a, b] = [bytes.open(), bytes.open()];
   t.strictSame([a.set(6), b.set(4), b.set(5), a.set(3), b.set(7)], [true, true, false, true, true]);
   a.release();
   a.release();
   t.equal(bytes.sum, 7);
-  t.end();
 });

@@ -118,10 +118,8 @@ t.test("a body over forward_replay_bytes_max is sent once, and streams with back
   t.equal(await (await fetch(url, { method: "POST", body: large })).text(), "done");
   const headers = { "Idempotency-Key": "k" };
   t.equal((await fetch(url, { method: "POST", body: large, headers })).status, 503);
-  t.strictSame(
-    owner.bodies.map(({ length }) => length),
-    [large.length, large.length],
-  );
+  const lengths = owner.bodies.map(({ length }) => length);
+  t.strictSame(lengths, [large.length, large.length]);
 });
 
 t.test("an answer of forward_answer_bytes_max is kept until it is whole; a longer one is passed on", async (t) => {

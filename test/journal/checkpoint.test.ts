@@ -296,7 +296,7 @@ t.test("[S3] records beyond checkpoint_bytes that are not durable wait for the j
   t.strictSame(trial.fatalities, []);
 });
 
-t.test("[M2] of a row that several turns wrote, a checkpoint writes the last state, in each table", (t) => {
+t.test("[M2] of a row that several turns wrote, a checkpoint writes the last state, in each table", async (t) => {
   const write = (table: string, key: string, byte: number | null) => {
     return { table, key, bytes: byte === null ? null : Buffer.from([byte]) };
   };
@@ -307,5 +307,4 @@ t.test("[M2] of a row that several turns wrote, a checkpoint writes the last sta
   ].map((writes, index) => ({ turn: index + 1, at: 0, writes }));
   t.strictSame(latestOf(turns), [write("a", "k", 4), write("a", "m", 5), write("b", "k", null), write("b", "l", 3)]);
   t.strictSame(latestOf([]), []);
-  t.end();
 });

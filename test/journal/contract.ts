@@ -84,8 +84,9 @@ function positions(t: Test, create: (t: Test) => JournalPlace): void {
       t.equal(journal.appended, expected.length);
       await journal.close();
     }
+    const found = expected.map(({ position }) => position);
     t.strictSame(
-      expected.map(({ position }) => position),
+      found,
       expected.map((_, index) => index + 1),
     );
     sameRecords(t, await place.readBack(), expected, "in order");
@@ -207,10 +208,8 @@ function sizes(t: Test, create: (t: Test) => JournalPlace): void {
     t.equal(journal.append(place.realms?.[0] ?? 1, record.subarray(1)), 1, "the rejected record has no position");
     await journal.close();
     const found = await place.readBack();
-    t.strictSame(
-      found.map(({ bytes }) => bytes.length),
-      [limits.journal_record_bytes_max],
-    );
+    const lengths = found.map(({ bytes }) => bytes.length);
+    t.strictSame(lengths, [limits.journal_record_bytes_max]);
   });
 }
 

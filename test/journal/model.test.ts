@@ -136,7 +136,7 @@ function filesIn(folder: string): Map<string, Buffer> {
   return new Map(names.map((name) => [name, readFileSync(join(folder, name))]));
 }
 
-t.test("[M1] what a start finds is what was announced, over any life of a journal", (t) => {
+t.test("[M1] what a start finds is what was announced, over any life of a journal", async (t) => {
   const root = temporaryFolder(t, { inMemory: true });
   const counts: Record<string, number> = {};
   let lives = 0;
@@ -158,7 +158,6 @@ t.test("[M1] what a start finds is what was announced, over any life of a journa
   for (const kind of kinds) {
     t.ok((counts[kind] ?? 0) > 20, `${counts[kind]} times ${kind}`);
   }
-  t.end();
 });
 
 t.test("[M5] of processes that take a folder over at the same moment, each has an epoch of its own", async (t) => {
@@ -176,14 +175,12 @@ t.test("[M5] of processes that take a folder over at the same moment, each has a
     return stdout.trim().split("\n").map(Number);
   });
   const expected = Array.from({ length: processes * rounds }, (_, index) => index + 1);
-  t.strictSame(
-    epochs.toSorted((a, b) => a - b),
-    expected,
-  );
+  const found = epochs.toSorted((a, b) => a - b);
+  t.strictSame(found, expected);
   t.strictSame(readdirSync(folder), [`owner.${processes * rounds}`], "the last one has it");
 });
 
-t.test("[M5] an earlier owner says that it was taken over, also when its spare segment is gone", (t) => {
+t.test("[M5] an earlier owner says that it was taken over, also when its spare segment is gone", async (t) => {
   const folder = join(temporaryFolder(t, { inMemory: true }), "journal");
   const spares = () => readdirSync(folder).filter((name) => name.endsWith(".spare"));
   const first = new SyncJournal(folder);
@@ -194,10 +191,9 @@ t.test("[M5] an earlier owner says that it was taken over, also when its spare s
   t.strictSame(spares(), []);
   t.throws(() => first.write([smallSegment / 2]), { name: "JournalLost", reason: "takenOver" });
   second.close();
-  t.end();
 });
 
-t.test("[M5] two owners in turn: only records of the present owner count", (t) => {
+t.test("[M5] two owners in turn: only records of the present owner count", async (t) => {
   const folder = join(temporaryFolder(t, { inMemory: true }), "journal");
   const first = new SyncJournal(folder);
   const records = first.write([10, 20]);
@@ -213,12 +209,8 @@ t.test("[M5] two owners in turn: only records of the present owner count", (t) =
   t.strictSame(third.found.map(describeRecord), records.map(describeRecord));
   records.push(...third.write([40]));
   third.release(4);
-  t.strictSame(
-    readdirSync(folder).filter((name) => /^0000000[12]-.*\.journal$/.test(name)),
-    [],
-    "segments of earlier owners go when they are released",
-  );
+  const seen = readdirSync(folder).filter((name) => /^0000000[12]-.*\.journal$/.test(name));
+  t.strictSame(seen, [], "segments of earlier owners go when they are released");
   third.close();
   t.equal(new SyncJournal(folder).recovered.end, 4);
-  t.end();
 });

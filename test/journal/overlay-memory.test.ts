@@ -39,7 +39,7 @@ function measured(fill: Fill, rows: number, rowsPerTurn: number): { readonly tak
   return { taken, counted: overlay.bytes };
 }
 
-t.test("[S3] an overlay counts at least the memory that it takes, and at most twice as much", (t) => {
+t.test("[S3] an overlay counts at least the memory that it takes, and at most twice as much", async (t) => {
   for (const [what, fill] of Object.entries(kinds)) {
     for (const rowsPerTurn of [1, 1000]) {
       const { taken, counted } = measured(fill, what === "a large row" ? 9_000 : 33_000, rowsPerTurn);
@@ -47,7 +47,6 @@ t.test("[S3] an overlay counts at least the memory that it takes, and at most tw
       t.ok(share >= 1 && share <= 2, `${what}, ${rowsPerTurn} a turn: counted ${share.toFixed(2)} of what it takes`);
     }
   }
-  t.end();
 });
 
 async function opened(t: Test) {

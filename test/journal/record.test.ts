@@ -42,7 +42,7 @@ function listed(bytes: Uint8Array) {
   return { ...head, writes: writes.map((write) => ({ ...write, bytes: write.bytes && [...write.bytes] })) };
 }
 
-t.test("[M1] a record contains the turn: number, time, and each row's table, key and bytes", (t) => {
+t.test("[M1] a record contains the turn: number, time, and each row's table, key and bytes", async (t) => {
   const encoder = new RecordEncoder();
   const property = fc.property(record, (given) => {
     const { bytes, expected } = encoded(encoder, given);
@@ -50,10 +50,9 @@ t.test("[M1] a record contains the turn: number, time, and each row's table, key
   });
   fc.assert(property, { seed: seedOf(t), numRuns: 300 });
   t.pass("as it was written");
-  t.end();
 });
 
-t.test("[S3] a record larger than the encoder's buffer is whole, and so is the next one", (t) => {
+t.test("[S3] a record larger than the encoder's buffer is whole, and so is the next one", async (t) => {
   const encoder = new RecordEncoder();
   const big = new Uint8Array(3_000_000).fill(7);
   const encode = (turn: number, bytes: Uint8Array) =>
@@ -61,10 +60,9 @@ t.test("[S3] a record larger than the encoder's buffer is whole, and so is the n
   const [first, second] = [encode(1, big), encode(2, new Uint8Array([1]))];
   t.ok(Buffer.compare(decodeRecord(first).writes[0]?.bytes ?? big.subarray(1), big) === 0);
   t.strictSame([...(decodeRecord(second).writes[0]?.bytes ?? [])], [1]);
-  t.end();
 });
 
-t.test("[M1] a record that is cut off, or of another format, is rejected", (t) => {
+t.test("[M1] a record that is cut off, or of another format, is rejected", async (t) => {
   const { bytes } = encoded(new RecordEncoder(), {
     turn: 1,
     at: 2,
@@ -79,10 +77,9 @@ t.test("[M1] a record that is cut off, or of another format, is rejected", (t) =
     name: "JournalDamaged",
     message: /format 2, not 1: a newer program/,
   });
-  t.end();
 });
 
-t.test("[M7] a pack gives the records back in order; what is added after some were taken comes next", (t) => {
+t.test("[M7] a pack gives the records back in order; what is added after some were taken comes next", async (t) => {
   const lengths = fc.array(fc.nat({ max: 100_000 }), { minLength: 1, maxLength: 20 });
   const property = fc.property(lengths, fc.nat({ max: 20 }), (given, taken) => {
     const pack = new RecordPack();
@@ -99,5 +96,4 @@ t.test("[M7] a pack gives the records back in order; what is added after some we
   });
   fc.assert(property, { seed: seedOf(t), numRuns: 60 });
   t.pass("in order");
-  t.end();
 });

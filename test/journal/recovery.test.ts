@@ -103,7 +103,7 @@ function play(folder: string, batches: readonly (readonly number[])[], restarts:
 
 const history = fc.record({ batches: fc.array(batch, { minLength: 1, maxLength: 12 }), restarts: fc.nat(2) });
 
-t.test("[M1] a power cut during a flush loses no record that was announced, and adds none", (t) => {
+t.test("[M1] a power cut during a flush loses no record that was announced, and adds none", async (t) => {
   const folders = new Folders(t);
   let torn = 0;
   const property = fc.property(history, fc.infiniteStream(fc.boolean()), ({ batches, restarts }, coins) => {
@@ -132,10 +132,9 @@ t.test("[M1] a power cut during a flush loses no record that was announced, and 
   });
   fc.assert(property, { seed: seedOf(t), numRuns: 400 });
   t.ok(torn > 0, `${torn} batches were torn in the middle`);
-  t.end();
 });
 
-t.test("[M1] a journal that is cut at any byte is read up to there, or rejected", (t) => {
+t.test("[M1] a journal that is cut at any byte is read up to there, or rejected", async (t) => {
   const folders = new Folders(t);
   const property = fc.property(history, fc.nat(), fc.nat(), ({ batches, restarts }, file, from) => {
     const { written, after } = play(folders.empty(), batches, restarts);
@@ -159,40 +158,41 @@ t.test("[M1] a journal that is cut at any byte is read up to there, or rejected"
     if (!truncated.message.includes(name)) throw new Error(`the error does not name ${name}: ${truncated.message}`);
   });
   fc.assert(property, { seed: seedOf(t), numRuns: 400 });
-  t.end();
 });
 
-t.test("[M1] a flipped bit in a journal that came to rest changes no record: it is rejected or has no effect", (t) => {
-  const folders = new Folders(t);
-  let rejected = 0;
-  const ending = fc.constantFrom("rest", "close");
-  const property = fc.property(history, ending, fc.nat(), fc.nat(), ({ batches, restarts }, end, file, bit) => {
-    const folder = folders.empty();
-    play(folder, batches.slice(0, -1), restarts);
-    const journal = new SyncJournal(folder);
-    const written = [...journal.found, ...journal.write(batches.at(-1) ?? [])];
-    journal[end]();
-    const files = filesOf(folder);
-    const names = segmentsOf(files);
-    const name = names[file % names.length] as string;
-    const bytes = files.get(name) as Buffer;
-    const at = bit % (bytes.length * 8);
-    bytes.writeUInt8(bytes.readUInt8(at >> 3) ^ (1 << (at & 7)), at >> 3);
-    const outcome = start(folders.lay(files));
-    if (outcome instanceof JournalDamaged) {
-      rejected++;
-      if (!outcome.message.includes(name)) throw new Error(`the error does not name ${name}: ${outcome.message}`);
-      if (!/Put the missing files back, or restore a backup or, of an archive, a moment/.test(outcome.message))
-        throw new Error(outcome.message);
-    } else {
-      const fault = faultIn(outcome, written, written.length);
-      if (fault !== null) throw new Error(fault);
-    }
-  });
-  fc.assert(property, { seed: seedOf(t), numRuns: 600 });
-  t.ok(rejected > 50, `${rejected} were rejected`);
-  t.end();
-});
+t.test(
+  "[M1] a flipped bit in a journal that came to rest changes no record: it is rejected or has no effect",
+  async (t) => {
+    const folders = new Folders(t);
+    let rejected = 0;
+    const ending = fc.constantFrom("rest", "close");
+    const property = fc.property(history, ending, fc.nat(), fc.nat(), ({ batches, restarts }, end, file, bit) => {
+      const folder = folders.empty();
+      play(folder, batches.slice(0, -1), restarts);
+      const journal = new SyncJournal(folder);
+      const written = [...journal.found, ...journal.write(batches.at(-1) ?? [])];
+      journal[end]();
+      const files = filesOf(folder);
+      const names = segmentsOf(files);
+      const name = names[file % names.length] as string;
+      const bytes = files.get(name) as Buffer;
+      const at = bit % (bytes.length * 8);
+      bytes.writeUInt8(bytes.readUInt8(at >> 3) ^ (1 << (at & 7)), at >> 3);
+      const outcome = start(folders.lay(files));
+      if (outcome instanceof JournalDamaged) {
+        rejected++;
+        if (!outcome.message.includes(name)) throw new Error(`the error does not name ${name}: ${outcome.message}`);
+        if (!/Put the missing files back, or restore a backup or, of an archive, a moment/.test(outcome.message))
+          throw new Error(outcome.message);
+      } else {
+        const fault = faultIn(outcome, written, written.length);
+        if (fault !== null) throw new Error(fault);
+      }
+    });
+    fc.assert(property, { seed: seedOf(t), numRuns: 600 });
+    t.ok(rejected > 50, `${rejected} were rejected`);
+  },
+);
 
 /** @param read what a start finds in the folder */
 function flippedBits(t: Test, read: (folder: string) => Outcome) {
@@ -210,9 +210,8 @@ function flippedBits(t: Test, read: (folder: string) => Outcome) {
   });
 }
 
-t.test("[M1] a flipped bit in records that no later frame follows may cut them, and never changes one", (t) => {
+t.test("[M1] a flipped bit in records that no later frame follows may cut them, and never changes one", async (t) => {
   fc.assert(flippedBits(t, start), { seed: seedOf(t), numRuns: 400 });
-  t.end();
 });
 
 t.test("positive control: flipped bits find a journal that does not check the checksum of a frame", async (t) => {
@@ -242,7 +241,7 @@ t.test("positive control: flipped bits find a journal that does not check the ch
   t.match(errorInstance, { message: /^record .* was not written$|^\d+ records were found, \d+ were announced$/ });
 });
 
-t.test("[M1] a start notices every segment that is missing and was not released", (t) => {
+t.test("[M1] a start notices every segment that is missing and was not released", async (t) => {
   const folders = new Folders(t);
   const property = fc.property(history, fc.nat(), fc.nat(), ({ batches, restarts }, release, drop) => {
     const folder = folders.empty();
@@ -261,5 +260,4 @@ t.test("[M1] a start notices every segment that is missing and was not released"
     throw new Error(`${name} is not missed: ${outcome.length} of ${expected} records`);
   });
   fc.assert(property, { seed: seedOf(t), numRuns: 400 });
-  t.end();
 });

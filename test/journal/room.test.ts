@@ -25,7 +25,7 @@ function opened() {
   return { room, bugs, checkpoints, member };
 }
 
-t.test("[S3] turns wait for room, and go on when any journal of the process has made some", (t) => {
+t.test("[S3] turns wait for room, and go on when any journal of the process has made some", async (t) => {
   const { room, member, bugs } = opened();
   const [a, b] = [member("a"), member("b")];
   const left: string[] = [];
@@ -45,10 +45,9 @@ t.test("[S3] turns wait for room, and go on when any journal of the process has 
   t.match(bugs, [{ message: "broken" }]);
   room.advanced();
   t.strictSame(left, ["first", "second"], "once");
-  t.end();
 });
 
-t.test("[S3] overlay_bytes_max holds for rows and records of all stores together", (t) => {
+t.test("[S3] overlay_bytes_max holds for rows and records of all stores together", async (t) => {
   const { room, member } = opened();
   const [a, b] = [member("a"), member("b")];
   room.overlays.bytes = limits.overlay_bytes_max / 2;
@@ -60,10 +59,9 @@ t.test("[S3] overlay_bytes_max holds for rows and records of all stores together
   b.leave();
   t.ok(room.hasRoom, "a journal that is closed lacks nothing");
   t.equal(room.memoryBytes, 0.75 * limits.overlay_bytes_max);
-  t.end();
 });
 
-t.test("[S3] turns wait at gate_bytes_max of what waits at all gates, and go on below it", (t) => {
+t.test("[S3] turns wait at gate_bytes_max of what waits at all gates, and go on below it", async (t) => {
   const { room } = opened();
   const left: string[] = [];
   room.atGates.bytes = limits.gate_bytes_max;
@@ -75,10 +73,9 @@ t.test("[S3] turns wait at gate_bytes_max of what waits at all gates, and go on 
   t.ok(room.hasRoom, "below it");
   room.advanced();
   t.strictSame(left, ["turn"]);
-  t.end();
 });
 
-t.test("[S3] checkpoint_bytes holds in sum: every store that lacks something gets it at once", (t) => {
+t.test("[S3] checkpoint_bytes holds in sum: every store that lacks something gets it at once", async (t) => {
   const { room, member, checkpoints } = opened();
   const [a, b] = [member("a"), member("b")];
   member("idle");
@@ -91,10 +88,9 @@ t.test("[S3] checkpoint_bytes holds in sum: every store that lacks something get
   a.lacks({ uncheckpointedBytes: 0 });
   a.lacks({ uncheckpointedBytes: limits.checkpoint_bytes });
   t.strictSame(checkpoints, ["a", "b", "a", "b"], "and again when it was not urgent meanwhile");
-  t.end();
 });
 
-t.test("[S3] at checkpoint_memory_bytes of what they lack, the stores get it at once", (t) => {
+t.test("[S3] at checkpoint_memory_bytes of what they lack, the stores get it at once", async (t) => {
   const { room, member, checkpoints } = opened();
   const a = member("a");
   room.overlays.bytes = limits.checkpoint_memory_bytes - 2;
@@ -102,5 +98,4 @@ t.test("[S3] at checkpoint_memory_bytes of what they lack, the stores get it at 
   t.strictSame([room.isUrgent, checkpoints], [false, []]);
   a.lacks({ recordMemoryBytes: 2 });
   t.strictSame([room.isUrgent, checkpoints], [true, ["a"]]);
-  t.end();
 });

@@ -93,14 +93,13 @@ const samples: readonly (readonly [title: string, markdown: string, text: string
   ["a formula", "$$x^2$$", "x^2", /<code>x\^2<\/code>/],
 ];
 
-t.test("[D31] message markup is shown in an email as text and as HTML", (t) => {
+t.test("[D31] message markup is shown in an email as text and as HTML", async (t) => {
   for (const [title, markdown, text, html] of samples) {
     const content = written(markdown);
     t.equal(content.text, text, title);
     t.match(content.html.trim(), html, title);
   }
   t.notMatch(JSON.stringify(written("```spoiler x\nEverybody leaves\n```")), "Everybody");
-  t.end();
 });
 
 /** Names of elements and of their attributes. */
@@ -115,45 +114,46 @@ function namesIn(html: string): Set<string> {
   return names;
 }
 
-t.test("[S1] whatever a row contains, an email loads no resource, runs no script and links to safe addresses", (t) => {
-  const hostile = [
-    '<script>alert(1)</script><style>p{background:url(https://e.example)}</style><p onclick="x()" style="x">ok</p>',
-    '<img src="https://e.example/pixel.png"><iframe src="https://e.example"></iframe><svg onload="x()"><p>ok</p></svg>',
-    '<a href="javascript:alert(1)">ok</a><a href="data:text/html,x">a</a><a href="//[">b</a>',
-    "<form action=/x><input name=a><button>ok</button></form><template><p>x</p></template>",
-  ];
-  for (const html of hostile) {
-    const content = mailContent(html, reader);
-    const allowed = ["#document", "#text", "html", "head", "body", "p", "a", "@href"];
-    t.strictSame(
-      [...namesIn(content.html)].filter((name) => !allowed.includes(name)),
-      [],
-      html,
-    );
-    t.notMatch(content.html, /javascript|data:|alert|e\.example/, html);
-    t.match(content.text, "ok");
-  }
-  t.end();
-});
+t.test(
+  "[S1] whatever a row contains, an email loads no resource, runs no script and links to safe addresses",
+  async (t) => {
+    const hostile = [
+      '<script>alert(1)</script><style>p{background:url(https://e.example)}</style><p onclick="x()" style="x">ok</p>',
+      '<img src="https://e.example/pixel.png"><iframe src="https://e.example"></iframe><svg onload="x()"><p>ok</p></svg>',
+      '<a href="javascript:alert(1)">ok</a><a href="data:text/html,x">a</a><a href="//[">b</a>',
+      "<form action=/x><input name=a><button>ok</button></form><template><p>x</p></template>",
+    ];
+    for (const html of hostile) {
+      const content = mailContent(html, reader);
+      const allowed = ["#document", "#text", "html", "head", "body", "p", "a", "@href"];
+      const found = [...namesIn(content.html)].filter((name) => !allowed.includes(name));
+      t.strictSame(found, [], html);
+      t.notMatch(content.html, /javascript|data:|alert|e\.example/, html);
+      t.match(content.text, "ok");
+    }
+  },
+);
 
-t.test("[D31] SITE_URL is scheme and host; other organizations have their own host, or their label before it", (t) => {
-  t.equal(readConfig({}).siteUrl, null);
-  t.equal(readConfig({ SITE_URL: "https://chat.example.org/" }).siteUrl, "https://chat.example.org");
-  t.equal(readConfig({ SITE_URL: "http://chat.example.org:8080" }).siteUrl, "http://chat.example.org:8080");
-  for (const SITE_URL of [
-    "chat.example.org",
-    "ftp://a.example",
-    "https://a.example/chat",
-    "https://u:p@a.example",
-    "https://",
-  ]) {
-    t.throws(() => readConfig({ SITE_URL }), { name: "BadConfig", message: /^SITE_URL/ }, SITE_URL);
-  }
-  const of = (site: string, label: string, hosts: readonly string[] = []) => siteOf(site, { label, hosts });
-  t.equal(of("https://chat.example.org:8443", ""), "https://chat.example.org:8443");
-  t.equal(of("https://chat.example.org:8443", "sales"), "https://sales.chat.example.org:8443");
-  t.equal(of("https://chat.example.org", "sales", ["sales.example.com"]), "https://sales.example.com");
-  t.equal(of("http://127.0.0.1:9991", "sales"), "http://127.0.0.1:9991", "IP addresses take no label");
-  t.equal(of("http://[::1]:9991", "sales"), "http://[::1]:9991");
-  t.end();
-});
+t.test(
+  "[D31] SITE_URL is scheme and host; other organizations have their own host, or their label before it",
+  async (t) => {
+    t.equal(readConfig({}).siteUrl, null);
+    t.equal(readConfig({ SITE_URL: "https://chat.example.org/" }).siteUrl, "https://chat.example.org");
+    t.equal(readConfig({ SITE_URL: "http://chat.example.org:8080" }).siteUrl, "http://chat.example.org:8080");
+    for (const SITE_URL of [
+      "chat.example.org",
+      "ftp://a.example",
+      "https://a.example/chat",
+      "https://u:p@a.example",
+      "https://",
+    ]) {
+      t.throws(() => readConfig({ SITE_URL }), { name: "BadConfig", message: /^SITE_URL/ }, SITE_URL);
+    }
+    const of = (site: string, label: string, hosts: readonly string[] = []) => siteOf(site, { label, hosts });
+    t.equal(of("https://chat.example.org:8443", ""), "https://chat.example.org:8443");
+    t.equal(of("https://chat.example.org:8443", "sales"), "https://sales.chat.example.org:8443");
+    t.equal(of("https://chat.example.org", "sales", ["sales.example.com"]), "https://sales.example.com");
+    t.equal(of("http://127.0.0.1:9991", "sales"), "http://127.0.0.1:9991", "IP addresses take no label");
+    t.equal(of("http://[::1]:9991", "sales"), "http://[::1]:9991");
+  },
+);

@@ -88,10 +88,8 @@ t.test("[S3] missed_mails_per_hour_max: further emails wait for the next hour, u
   await pass(hourMs - 1);
   t.strictSame(await mails(), []);
   await pass(1);
-  t.strictSame(
-    (await mails()).map(({ email }) => email.subject),
-    [`#kitchen > topic ${max}`],
-  );
+  const subjects = (await mails()).map(({ email }) => email.subject);
+  t.strictSame(subjects, [`#kitchen > topic ${max}`]);
 });
 
 t.test("[S3] missed_users_per_command_max: many recipients are checked in slices, each of them once", async (t) => {

@@ -72,7 +72,7 @@ t.test("[D160] a webhook follows no redirect, wherever it leads", async (t) => {
   t.equal(four.calls.length, 0);
 });
 
-t.test("[behaviour 10] public addresses are distinguished from private and reserved ones", (t) => {
+t.test("[behaviour 10] public addresses are distinguished from private and reserved ones", async (t) => {
   const open = ["8.8.8.8", "1.1.1.1", "172.15.255.255", "172.32.0.1", "100.63.255.255", "100.128.0.0", "2606:4700::1"];
   const closed = [
     ...["0.0.0.0", "10.1.2.3", "100.64.0.1", "100.127.255.255", "127.255.255.255", "169.254.0.1", "172.16.0.1"],
@@ -85,16 +85,14 @@ t.test("[behaviour 10] public addresses are distinguished from private and reser
   for (const address of open) t.ok(isPublicAddress(address), address);
   for (const address of closed) t.notOk(isPublicAddress(address), address);
   t.ok(isPublicAddress("::ffff:8.8.8.8"), "an IPv4-mapped IPv6 address counts as the IPv4 address");
-  t.end();
 });
 
-t.test("[behaviour 10] OUTGOING_WEBHOOK_ALLOW_PRIVATE is off unless it is `true`", (t) => {
+t.test("[behaviour 10] OUTGOING_WEBHOOK_ALLOW_PRIVATE is off unless it is `true`", async (t) => {
   for (const environment of [{}, { OUTGOING_WEBHOOK_ALLOW_PRIVATE: "false" }]) {
     t.equal(readConfig(environment).webhooksMayBePrivate, false, JSON.stringify(environment));
   }
   t.equal(readConfig({ OUTGOING_WEBHOOK_ALLOW_PRIVATE: "true" }).webhooksMayBePrivate, true);
   t.throws(() => readConfig({ OUTGOING_WEBHOOK_ALLOW_PRIVATE: "yes" }), { name: "BadConfig" });
-  t.end();
 });
 
 t.test("[behaviour 1.9] only http and https addresses are accepted", async (t) => {

@@ -62,15 +62,14 @@ function lineOf(bound: AccountBound): string {
 
 const sumOf = (of: (bound: AccountBound) => number) => accountBounds.reduce((sum, bound) => sum + of(bound), 0);
 
-t.test("[S3] docs/account-bounds.md has the worst case of each thing that an account can store", (t) => {
+t.test("[S3] docs/account-bounds.md has the worst case of each thing that an account can store", async (t) => {
   const sum = `| **in all** | | ${shown(sumOf(diskOf))} | ${shown(sumOf(memoryOf))} | |\n`;
   const page = introduction + accountBounds.map(lineOf).join("") + sum + notBounded;
   if (process.env["UPDATE_DOCS"] === "1") writeFileSync(file, page);
   t.equal(readFileSync(file, "utf8"), page);
-  t.end();
 });
 
-t.test("[S3] each worst case has a test at its bound, and each limit per account has a worst case", (t) => {
+t.test("[S3] each worst case has a test at its bound, and each limit per account has a worst case", async (t) => {
   for (const { test, what } of accountBounds) {
     const [path, title] = test;
     t.ok(readFileSync(new URL(`../../${path}`, import.meta.url), "utf8").includes(title), `${what}: ${title}`);
@@ -79,14 +78,11 @@ t.test("[S3] each worst case has a test at its bound, and each limit per account
   const perAccount = (Object.keys(limits) as (keyof typeof limits)[]).filter((name) =>
     /_per_(?:user|owner)_max$/.test(name),
   );
-  t.strictSame(
-    perAccount.filter((name) => !named.has(name)),
-    [],
-  );
-  t.end();
+  const found = perAccount.filter((name) => !named.has(name));
+  t.strictSame(found, []);
 });
 
-t.test("[S3] the rows of one account that are always in memory take no more than the page says", (t) => {
+t.test("[S3] the rows of one account that are always in memory take no more than the page says", async (t) => {
   const counts = new Map(accountBounds.flatMap((bound) => bound.tables.map((table) => [table, bound.rows] as const)));
   for (const table of projected) {
     const count = counts.get(table) ?? 0;
@@ -103,5 +99,4 @@ t.test("[S3] the rows of one account that are always in memory take no more than
     t.ok(taken <= most, `${table}: ${taken} of ${most} bytes`);
     t.ok(projections.snapshot(), "they are kept until here");
   }
-  t.end();
 });

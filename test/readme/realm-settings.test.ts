@@ -81,15 +81,16 @@ function permissionLine([name, setting]: readonly [string, GroupSetting]): strin
   return `| \`${name}\` | \`${first}\` | ${quoted(allowed)} | ${only} | ${changedBy} | \`realm_${name}\` |\n`;
 }
 
-t.test("[D5] the reference matches the table that gives schema, storage, default, event and documentation", (t) => {
-  const permissions = Object.entries(realmGroupSettings).map(permissionLine);
-  const page = heading + realmSettingRows.map(settingLine).join("") + permissionsHeading + permissions.join("");
-  if (process.env["UPDATE_DOCS"] === "1") writeFileSync(file, page);
-  t.equal(readFileSync(file, "utf8"), page);
-  t.end();
-});
+t.test(
+  "[D5] the reference matches the table that gives schema, storage, default, event and documentation",
+  async (t) => {
+    const permissions = Object.entries(realmGroupSettings).map(permissionLine);
+    const page = heading + realmSettingRows.map(settingLine).join("") + permissionsHeading + permissions.join("");
+    if (process.env["UPDATE_DOCS"] === "1") writeFileSync(file, page);
+    t.equal(readFileSync(file, "utf8"), page);
+  },
+);
 
-t.test("[D5] every row has a meaning of reasonable length", (t) => {
+t.test("[D5] every row has a meaning of reasonable length", async (t) => {
   for (const [name, { meaning }] of realmSettingRows) t.match(meaning, /^[\w-].{5,120}$/, name);
-  t.end();
 });

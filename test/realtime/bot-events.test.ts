@@ -164,15 +164,11 @@ t.test("[S1] events and state omit the name of a channel that the reader may not
   const events = await receivedEvents(() => owner.patch(`/bots/${bot.userId}`, { bot_owner_id: member.userId }));
   t.match(events.member[0], { op: "add", bot: { default_sending_stream: null } });
   const own = (await member.register({ fetch_event_types: ["realm_bot"] }))["realm_bots"] as Event[];
-  t.match(
-    own.find((record) => record.user_id === bot.userId),
-    { default_sending_stream: null },
-  );
+  const found = own.find((record) => record.user_id === bot.userId);
+  t.match(found, { default_sending_stream: null });
   const all = (await owner.register({ fetch_event_types: ["realm_bot"] }))["realm_bots"] as Event[];
-  t.match(
-    all.find((record) => record.user_id === bot.userId),
-    { default_sending_stream: "hidden" },
-  );
+  const seen = all.find((record) => record.user_id === bot.userId);
+  t.match(seen, { default_sending_stream: "hidden" });
 });
 
 t.test("[E2] a former owner who resumes receives only the bot's removal", async (t) => {

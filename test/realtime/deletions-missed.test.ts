@@ -71,9 +71,7 @@ t.test(
     await owner.delete("/users/me/subscriptions", { subscriptions: ["target"], principals: [reader.userId] });
     const events = await reader.readNow(queue);
     const read = events.filter((event: Event) => event.flag === "read" && event.op === "add");
-    t.strictSame(
-      read.flatMap((event: Event) => event.messages),
-      [moved],
-    );
+    const found = read.flatMap((event: Event) => event.messages);
+    t.strictSame(found, [moved]);
   },
 );

@@ -87,7 +87,7 @@ function opened(through: (wire: Wire) => OutboxConnection = (wire) => wire) {
 
 const large = Buffer.alloc(3 * limits.socket_buffer_bytes_soft_max + 1, 0x61);
 
-t.test("[S3] answer_small_bytes_max: a response of that size is sent whole, a larger one in fragments", (t) => {
+t.test("[S3] answer_small_bytes_max: a response of that size is sent whole, a larger one in fragments", async (t) => {
   const { wire, outbox } = opened();
   const small = Buffer.alloc(limits.answer_small_bytes_max, 0x61);
   t.equal(outbox.sendAnswer(small, false), "sent");
@@ -95,34 +95,33 @@ t.test("[S3] answer_small_bytes_max: a response of that size is sent whole, a la
   wire.sent.length = 0;
   t.equal(outbox.sendAnswer(Buffer.alloc(limits.answer_small_bytes_max + 1, 0x61), false), "sent");
   t.strictSame(wire.sent, ["first", "last"]);
-  t.strictSame(
-    wire.pieces.map(({ length }) => length),
-    [limits.socket_fragment_bytes, 1],
-  );
-  t.end();
+  const lengths = wire.pieces.map(({ length }) => length);
+  t.strictSame(lengths, [limits.socket_fragment_bytes, 1]);
 });
 
-t.test("[S3, E3] the connection buffers at most the soft bound of a large response, and sends all in order", (t) => {
-  const { wire, outbox, unsent, timers } = opened();
-  t.equal(outbox.sendAnswer(large, false), "sent");
-  t.equal(outbox.send("after", false), "sent");
-  t.equal(outbox.sendAnswer(large, true), "sent");
-  t.ok(unsent.sum >= 2 * large.length, "both count");
-  t.equal(timers.size, 1, "and are watched");
-  while (outbox.isWaiting) {
-    t.ok(wire.unread <= limits.socket_buffer_bytes_soft_max);
+t.test(
+  "[S3, E3] the connection buffers at most the soft bound of a large response, and sends all in order",
+  async (t) => {
+    const { wire, outbox, unsent, timers } = opened();
+    t.equal(outbox.sendAnswer(large, false), "sent");
+    t.equal(outbox.send("after", false), "sent");
+    t.equal(outbox.sendAnswer(large, true), "sent");
+    t.ok(unsent.sum >= 2 * large.length, "both count");
+    t.equal(timers.size, 1, "and are watched");
+    while (outbox.isWaiting) {
+      t.ok(wire.unread <= limits.socket_buffer_bytes_soft_max);
+      wire.unread = 0;
+      outbox.drained();
+    }
     wire.unread = 0;
     outbox.drained();
-  }
-  wire.unread = 0;
-  outbox.drained();
-  const order = wire.sent.filter((what) => what !== "next");
-  t.strictSame(order, ["first", "last", "after", "first", "last"]);
-  t.ok(Buffer.concat(wire.pieces).equals(Buffer.concat([large, large])));
-  t.equal(unsent.sum, 0);
-  t.equal(timers.size, 0);
-  t.end();
-});
+    const order = wire.sent.filter((what) => what !== "next");
+    t.strictSame(order, ["first", "last", "after", "first", "last"]);
+    t.ok(Buffer.concat(wire.pieces).equals(Buffer.concat([large, large])));
+    t.equal(unsent.sum, 0);
+    t.equal(timers.size, 0);
+  },
+);
 
 /** An outbox whose connection waits at a gate, as that of a session does. */
 function openedAtGate() {
@@ -138,7 +137,7 @@ function openedAtGate() {
   return { journal, wire, outbox, write, publish };
 }
 
-t.test("[M1] a large response waits for what it shows; then nothing comes between its fragments", (t) => {
+t.test("[M1] a large response waits for what it shows; then nothing comes between its fragments", async (t) => {
   const { journal, wire, outbox, write, publish } = openedAtGate();
   write();
   outbox.sendAnswer(large, false);
@@ -157,10 +156,9 @@ t.test("[M1] a large response waits for what it shows; then nothing comes betwee
   const order = wire.sent.filter((what) => what !== "next");
   t.strictSame(order, ["first", "last", "answer behind it", "event of its turn", "event of the next turn"]);
   t.ok(Buffer.concat(wire.pieces).equals(large));
-  t.end();
 });
 
-t.test("[M1] an answer behind a large one waits for what it shows, and what comes after waits behind it", (t) => {
+t.test("[M1] an answer behind a large one waits for what it shows, and what comes after waits behind it", async (t) => {
   const { journal, wire, outbox, write, publish } = openedAtGate();
   outbox.sendAnswer(large, false);
   write();
@@ -171,17 +169,14 @@ t.test("[M1] an answer behind a large one waits for what it shows, and what come
     outbox.drained();
   };
   for (let reads = 0; reads < 100; reads++) read();
-  t.strictSame(
-    wire.sent.filter((what) => what !== "next"),
-    ["first", "last"],
-  );
+  const found = wire.sent.filter((what) => what !== "next");
+  t.strictSame(found, ["first", "last"]);
   t.ok(outbox.isWaiting);
   journal.flush();
   read();
   const order = wire.sent.filter((what) => what !== "next");
   t.strictSame(order, ["first", "last", "shows a turn", "event of that turn"]);
   t.notOk(outbox.isWaiting);
-  t.end();
 });
 
 /** A message list: long enough for several fragments, with pieces of either type and characters of several bytes. */
@@ -195,7 +190,7 @@ const pieces = [
 ];
 
 for (const format of ["json", "msgpack"] as const) {
-  t.test(`[S3] a large response in pieces arrives as one ${format} reply`, (t) => {
+  t.test(`[S3] a large response in pieces arrives as one ${format} reply`, async (t) => {
     const { wire, outbox, unsent } = opened();
     t.equal(
       outbox.sendAnswer(encodeAnswer(format, "seven", { kind: "encoded", fields: pieces }, []), format === "msgpack"),
@@ -214,40 +209,36 @@ for (const format of ["json", "msgpack"] as const) {
       ...JSON.parse(`{${pieces.join("")}}`),
     });
     t.equal(unsent.sum, 0);
-    t.end();
   });
 }
 
 t.test(
   "[S3, E3] socket_buffer_bytes_soft_max: that many bytes may wait behind a large response; one byte more closes the socket",
-  (t) => {
+  async (t) => {
     const { outbox } = opened();
     outbox.sendAnswer(large, false);
     const half = Buffer.alloc(limits.socket_buffer_bytes_soft_max / 2, 0x62);
     t.equal(outbox.send(half, false), "sent");
     t.equal(outbox.send(half, false), "sent");
     t.equal(outbox.send("x", false), "slow");
-    t.end();
   },
 );
 
-t.test("[S3] unsent_bytes_per_user_max: a large response that exceeds the user's budget is not sent", (t) => {
+t.test("[S3] unsent_bytes_per_user_max: a large response that exceeds the user's budget is not sent", async (t) => {
   const { outbox, unsent, wire } = opened();
   unsent.hold("ann", limits.unsent_bytes_per_user_max - large.length + 1, () => undefined);
   t.equal(outbox.sendAnswer(large, false), "full");
   t.strictSame(wire.sent, []);
-  t.end();
 });
 
 t.test(
   "[S3] unsent_stall_ms_max: a client that reads nothing of a large response is closed, its memory released",
-  (t) => {
+  async (t) => {
     const { outbox, timers, stalls, unsent } = opened();
     outbox.sendAnswer(large, false);
     for (const ring of timers.values()) ring();
     t.equal(stalls(), 1);
     outbox.close();
     t.equal(unsent.sum, 0);
-    t.end();
   },
 );

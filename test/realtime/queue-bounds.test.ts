@@ -86,11 +86,10 @@ t.test("[S3] replay_events_per_answer_max: a poll returns that many events, the 
   t.strictSame(messageIds([...first, ...rest]), ids);
 });
 
-t.test("[S3] socket_texts_shared_max: at most that many texts are cached, the least recently used goes", (t) => {
+t.test("[S3] socket_texts_shared_max: at most that many texts are cached, the least recently used goes", async (t) => {
   const texts = new SharedTexts(limits.socket_texts_shared_max);
   for (const index of times(limits.socket_texts_shared_max, (at) => at)) texts.share(`program ${index}`);
   t.equal(texts.size, limits.socket_texts_shared_max);
   t.equal(texts.share("one more"), "one more");
   t.equal(texts.size, limits.socket_texts_shared_max);
-  t.end();
 });

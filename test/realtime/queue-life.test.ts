@@ -261,10 +261,8 @@ t.test("the options of a queue survive a restart", async (t) => {
   await server.owner.say("general", "x", "not in the narrow");
   await server.owner.say("kept", "x", "**bold**");
   const events = await server.owner.readNow(queue);
-  t.strictSame(
-    events.map((event) => [event.message.stream_id, event.message.content]),
-    [[channelId, "<p><strong>bold</strong></p>"]],
-  );
+  const found = events.map((event) => [event.message.stream_id, event.message.content]);
+  t.strictSame(found, [[channelId, "<p><strong>bold</strong></p>"]]);
 });
 
 t.test("[behaviour 4.1] a stored queue whose narrow uses full-text search is deleted at start-up", async (t) => {

@@ -45,11 +45,8 @@ t.test("[D256] a held poll of an ended session is answered 401, and no event is 
   t.match(await poll.answer, { status: 401, body: { code: "UNAUTHORIZED" } });
   const { body } = await owner.post("/messages", { type: "direct", to: [client.userId], content: "still there?" });
   const events = await client.readNow(queue);
-  t.strictSame(
-    events.map(({ message }) => message.id),
-    [body.id],
-    "the queue belongs to the user",
-  );
+  const ids = events.map(({ message }) => message.id);
+  t.strictSame(ids, [body.id], "the queue belongs to the user");
 });
 
 t.test("[D256] a new password closes the sockets of all other sessions; a deactivation all, 4403", async (t) => {

@@ -72,17 +72,19 @@ t.test("[S3] silent connections are closed, those that answer pings stay open", 
   library.terminate();
 });
 
-t.test("the ping interval equals the setting: the rest of uWS's idle timeout is the grace period for the pong", (t) => {
-  // The grace period that uWS takes from an idle timeout (WebSocketContextData, calculateIdleTimeoutComponents).
-  const marginOf = (idleTimeout: number): number => {
-    let margin = 4;
-    while (idleTimeout - margin * 2 >= margin * 2 && margin < 16) margin *= 2;
-    return margin;
-  };
-  for (let heartbeat = limits.socket_heartbeat_s_min; heartbeat <= limits.socket_heartbeat_s_max; heartbeat++) {
-    const idleTimeout = idleTimeoutOf(heartbeat);
-    if (idleTimeout - marginOf(idleTimeout) !== heartbeat) t.fail(`${heartbeat}`);
-  }
-  t.equal(idleTimeoutOf(limits.socket_heartbeat_s), 46);
-  t.end();
-});
+t.test(
+  "the ping interval equals the setting: the rest of uWS's idle timeout is the grace period for the pong",
+  async (t) => {
+    // The grace period that uWS takes from an idle timeout (WebSocketContextData, calculateIdleTimeoutComponents).
+    const marginOf = (idleTimeout: number): number => {
+      let margin = 4;
+      while (idleTimeout - margin * 2 >= margin * 2 && margin < 16) margin *= 2;
+      return margin;
+    };
+    for (let heartbeat = limits.socket_heartbeat_s_min; heartbeat <= limits.socket_heartbeat_s_max; heartbeat++) {
+      const idleTimeout = idleTimeoutOf(heartbeat);
+      if (idleTimeout - marginOf(idleTimeout) !== heartbeat) t.fail(`${heartbeat}`);
+    }
+    t.equal(idleTimeoutOf(limits.socket_heartbeat_s), 46);
+  },
+);

@@ -99,13 +99,11 @@ t.test("[E4] typing behind a full buffer is coalesced: the latest event of each,
   await raw.frame(() => raw.events.filter((event) => event.type === "typing").length === typists.length);
   await raw.frame(() => messageIds(raw.events).at(-1) === last);
   t.strictSame(messageIds(raw.events), [...ids, last], "durable events are never coalesced");
-  t.strictSame(
-    raw.events.filter((event) => event.type === "typing").map((event) => [event.sender.user_id, event.op]),
-    [
-      [typists[0]?.userId, "start"],
-      [typists[1]?.userId, "stop"],
-    ],
-  );
+  const found = raw.events.filter((event) => event.type === "typing").map((event) => [event.sender.user_id, event.op]);
+  t.strictSame(found, [
+    [typists[0]?.userId, "start"],
+    [typists[1]?.userId, "stop"],
+  ]);
   t.ok(increases(raw.events), "[E1] ids increase although the typing events waited");
   const id = await owner.say("general", "fill", "and on");
   await raw.frame(() => messageIds(raw.events).at(-1) === id);

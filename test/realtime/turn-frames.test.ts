@@ -97,11 +97,8 @@ t.test("the events of one turn arrive in one frame, in order, each reader with i
     const events = await seen(socket, ids.at(-1));
     t.strictSame(messageIds(events), ids, `${name}: every message once, in order`);
     t.ok(increases(events), name);
-    t.strictSame(
-      events.map((event) => event.flags),
-      expected[name as keyof typeof sockets],
-      `${name}: flags`,
-    );
+    const found = events.map((event) => event.flags);
+    t.strictSame(found, expected[name as keyof typeof sockets], `${name}: flags`);
     frames[name] = eventFrames(socket).map((frame) => frame.events?.length ?? 1);
     socket.terminate();
   }
@@ -118,10 +115,8 @@ t.test("a single event has a frame of its own kind", async (t) => {
   const { socket } = await follow(owner, { event_types: ["message"] });
   const id = await owner.say("general", "alone", "one");
   await seen(socket, id);
-  t.strictSame(
-    eventFrames(socket).map(({ type }) => type),
-    ["event"],
-  );
+  const types = eventFrames(socket).map(({ type }) => type);
+  t.strictSame(types, ["event"]);
   socket.terminate();
 });
 
@@ -138,10 +133,8 @@ t.test("[E1, E4] typing between messages of one turn keeps its position", async 
   ];
   const ids = await burst(raw, calls);
   const events = await seen(socket, ids.at(-1));
-  t.strictSame(
-    events.map((event) => event.op ?? event.message.content),
-    ["start", "a", "stop", "b"],
-  );
+  const found = events.map((event) => event.op ?? event.message.content);
+  t.strictSame(found, ["start", "a", "stop", "b"]);
   t.ok(increases(events));
   socket.terminate();
   raw.destroy();
@@ -231,19 +224,15 @@ t.test("an event is encoded once per format, however many sockets receive it tog
   const made = Array.from({ length: 100 }, () => framesOf("json", all));
   const own = new Encoding([{ type: "alert_words", alert_words: ["of another reader"] }], 4);
   const different = framesOf("json", [...all, own]);
-  t.strictSame(
-    common.map(({ times }) => times()),
-    [1, 1, 1],
-  );
+  const found = common.map(({ times }) => times());
+  t.strictSame(found, [1, 1, 1]);
   t.equal(made.at(-1)?.[0], made[1]?.[0], "the same bytes are shared");
   t.equal(different.length, 1);
   t.equal(JSON.parse(String(different[0])).events.length, 4);
   framesOf("msgpack", all);
   framesOf("msgpack", all);
-  t.strictSame(
-    common.map(({ times }) => times()),
-    [2, 2, 2],
-  );
+  const shown = common.map(({ times }) => times());
+  t.strictSame(shown, [2, 2, 2]);
   t.strictSame(FrameBatch.empty("json").frames, [], "nothing is sent when there is nothing");
 });
 

@@ -22,31 +22,33 @@ function request(): QueuedCommand {
   };
 }
 
-t.test("[D73] turns_without_background_max holds although turns end before they reach the background command", (t) => {
-  const queue = new CommandQueue();
-  const kind = { isVolatileTurn: false, isIdle: false, isAsked: true };
-  const perTurn = 2;
-  // More requests wait than one turn has budget for, and as many arrive as each turn takes.
-  for (let count = 0; count < 3 * perTurn; count++) queue.push(request());
-  queue.push(background);
-  const waited: number[] = [];
-  let turns = 0;
-  for (let turn = 0; turn < 200; turn++) {
-    let hasRun = false;
-    for (let taken = 0; taken < perTurn; ) {
-      if (queue.next(kind, null) === background) hasRun = true;
-      else taken++;
-    }
-    queue.endTurn(null);
-    for (let count = 0; count < perTurn; count++) queue.push(request());
-    turns++;
-    if (!hasRun) continue;
-    waited.push(turns);
-    turns = 0;
+t.test(
+  "[D73] turns_without_background_max holds although turns end before they reach the background command",
+  async (t) => {
+    const queue = new CommandQueue();
+    const kind = { isVolatileTurn: false, isIdle: false, isAsked: true };
+    const perTurn = 2;
+    // More requests wait than one turn has budget for, and as many arrive as each turn takes.
+    for (let count = 0; count < 3 * perTurn; count++) queue.push(request());
     queue.push(background);
-  }
-  t.ok(waited.length > 0, "it runs");
-  // A turn that may run it must also reach it.
-  t.ok(Math.max(...waited) <= limits.turns_without_background_max + 4, waited.join());
-  t.end();
-});
+    const waited: number[] = [];
+    let turns = 0;
+    for (let turn = 0; turn < 200; turn++) {
+      let hasRun = false;
+      for (let taken = 0; taken < perTurn; ) {
+        if (queue.next(kind, null) === background) hasRun = true;
+        else taken++;
+      }
+      queue.endTurn(null);
+      for (let count = 0; count < perTurn; count++) queue.push(request());
+      turns++;
+      if (!hasRun) continue;
+      waited.push(turns);
+      turns = 0;
+      queue.push(background);
+    }
+    t.ok(waited.length > 0, "it runs");
+    // A turn that may run it must also reach it.
+    t.ok(Math.max(...waited) <= limits.turns_without_background_max + 4, waited.join());
+  },
+);

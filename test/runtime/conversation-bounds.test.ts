@@ -225,10 +225,8 @@ t.test("[S3] people for whom a batch becomes read share one event with the batch
     });
   const first = carry(99, []);
   t.strictSame(first.rows, [], "nothing is written or announced ahead of the messages");
-  t.match(
-    first.becomesRead.map(({ messageIds, userIds }) => [messageIds, userIds.length]),
-    [[[1, 2], perCommand]],
-  );
+  const found = first.becomesRead.map(({ messageIds, userIds }) => [messageIds, userIds.length]);
+  t.match(found, [[[1, 2], perCommand]]);
   const last = carry(first.onward ?? 0, first.becomesRead);
   t.match(last, { onward: null, becomesRead: [], rows: [{ kind: "emit", type: "update_message_flags" }] });
   t.strictSame(

@@ -46,7 +46,7 @@ for (const count of [1, perPass, perPass + 1, 2 * perPass + 1]) {
   });
 }
 
-t.test("[M5] a failed check is reported at once", (t) => {
+t.test("[M5] a failed check is reported at once", async (t) => {
   const clock = new ManualClock(0);
   const found: unknown[] = [];
   const gone = new Error("gone");
@@ -62,5 +62,4 @@ t.test("[M5] a failed check is reported at once", (t) => {
   watchData(clock, () => [owned], report);
   t.throws(() => clock.advance(limits.data_folder_check_ms), gone);
   t.strictSame(found, [gone]);
-  t.end();
 });

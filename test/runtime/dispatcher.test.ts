@@ -85,10 +85,8 @@ t.test(
       t.strictSame(auditRealm(opened.environment), []);
       const changes = rowsOf(opened.environment, "events").filter(({ audience }) => audience.to !== "users");
       const received = bodiesOf(changes, "delete_message").flatMap(({ message_ids: removed }) => removed);
-      t.strictSame(
-        received.sort((a, b) => a - b),
-        ids,
-      );
+      const found = received.sort((a, b) => a - b);
+      t.strictSame(found, ids);
     }
   },
 );
@@ -137,18 +135,14 @@ t.test("[M6] a command that throws is rejected alone with 500; the rest of the t
     "ok",
   ]);
   t.equal(bench.bugs.length, 3, "each is reported");
-  t.strictSame(
-    bench.bugs.map((bug) => bug.command?.type),
-    ["realm.create", "message.post", "message.post"],
-  );
+  const types = bench.bugs.map((bug) => bug.command?.type);
+  t.strictSame(types, ["realm.create", "message.post", "message.post"]);
   t.strictSame(bench.fatalities, []);
   const [first, last] = [results[0], results[4]].map((result) => answerOf(result as Reply)["id"] as number);
   t.equal(last, (first ?? 0) + 1, "the rolled-back command took no id");
   for (const opened of [bench, bench.crash(t)]) {
-    t.strictSame(
-      rowsOf(opened.environment, "messages").map(({ content }) => content),
-      ["one", "two"],
-    );
+    const contents = rowsOf(opened.environment, "messages").map(({ content }) => content);
+    t.strictSame(contents, ["one", "two"]);
     t.equal(opened.environment.get("topicNames", [generalId, "never"]), undefined);
     t.strictSame(opened.snapshot(), opened.rebuilt());
     t.strictSame(auditRealm(opened.environment), []);
@@ -213,10 +207,8 @@ t.test("[M6] attempts are counted across a crash", async (t) => {
   const bench = await openNewRealm(t, { clock: new SlowClock(startedAt) });
   bench.realm.dispatcher.send(commands.throwing());
   await turn();
-  t.strictSame(
-    rowsOf(bench.environment, "mailbox").map(({ attempts }) => attempts),
-    [1],
-  );
+  const found = rowsOf(bench.environment, "mailbox").map(({ attempts }) => attempts);
+  t.strictSame(found, [1]);
   const opened = bench.crash(t);
   await opened.idle();
   t.equal(opened.bugs.length, limits.mailbox_attempts_max - 1);
@@ -256,11 +248,8 @@ t.test("[M7] a realm's commands form one order: ids follow it over many addresse
     bench.recorder.published.map(({ record }) => record),
     "message",
   );
-  t.strictSame(
-    events.map(({ message_id: id }) => id),
-    ids,
-    "and events",
-  );
+  const found = events.map(({ message_id: id }) => id);
+  t.strictSame(found, ids, "and events");
 });
 
 for (const place of ["first", "last"] as const) {

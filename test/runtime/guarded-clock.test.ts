@@ -12,7 +12,7 @@ for (const [name, error] of [
   ["a bug", new TypeError("x is not a function")],
   ["a damaged row", new DamagedData("/data/data.mdb", "a row")],
 ] as const) {
-  t.test(`[S3] background work that meets ${name} is reported, and the next timers run`, (t) => {
+  t.test(`[S3] background work that meets ${name} is reported, and the next timers run`, async (t) => {
     const clock = new ManualClock(0);
     const reported: unknown[] = [];
     const guarded = guardedClock(clock, (met) => reported.push(met));
@@ -26,16 +26,14 @@ for (const [name, error] of [
     clock.advance(2);
     t.strictSame(reported, [error]);
     t.equal(ran, 1);
-    t.end();
   });
 }
 
-t.test("[M5] background work that fails otherwise ends the process: a write may have failed", (t) => {
+t.test("[M5] background work that fails otherwise ends the process: a write may have failed", async (t) => {
   const clock = new ManualClock(0);
   const fault = new Error("Input/output error");
   guardedClock(clock, () => t.fail("it is not reported as survived")).after(1, () => {
     throw fault;
   });
   t.throws(() => clock.advance(1), fault);
-  t.end();
 });

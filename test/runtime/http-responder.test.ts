@@ -25,7 +25,7 @@ function responseOf(): TransportResponse {
   } as unknown as TransportResponse;
 }
 
-t.test("[S3] a request whose large response has no room is ended exactly once", (t) => {
+t.test("[S3] a request whose large response has no room is ended exactly once", async (t) => {
   const unsent = new UnsentBytes({ bytesMax: 1, shareBytesMax: 1, keptMsMin: 1000, monotonic: () => 0 });
   unsent.hold("user 7", 1, () => t.fail("it has not had its minimum time yet"));
   let ends = 0;
@@ -33,7 +33,6 @@ t.test("[S3] a request whose large response has no room is ended exactly once", 
   responder.enter({ gate: openGate, use: new RealmUse(systemClock) }, () => "user 7");
   responder.answer({ status: 200, body: "x".repeat(limits.answer_small_bytes_max + 1), headers: [] }, null);
   t.equal(ends, 1);
-  t.end();
 });
 
 /** A responder behind a gate that a test opens, and what reached the transport. */
@@ -60,25 +59,23 @@ function heldResponder({ bytesMax = 2 ** 30 } = {}) {
 
 const get = { method: "GET", fetchSite: "", origin: "", forwarded: { address: null, isSecure: null } } as RequestHead;
 
-t.test("[M1] an answer leaves when everything that it may show is durable", (t) => {
+t.test("[M1] an answer leaves when everything that it may show is durable", async (t) => {
   const { journal, sent, responder } = heldResponder();
   responder.answer({ status: 200, body: "answer", headers: [] }, get);
   t.strictSame(sent, []);
   t.ok(responder.isOver, "nothing else is answered");
   journal.flush();
   t.strictSame(sent, ["answer"]);
-  t.end();
 });
 
-t.test("[M9] an answer that shows nothing of the turns under way does not wait for them", (t) => {
+t.test("[M9] an answer that shows nothing of the turns under way does not wait for them", async (t) => {
   const { gate, sent, responder } = heldResponder();
   gate.reads.saw("users");
   responder.answer({ status: 200, body: "users", headers: [] }, get, true);
   t.strictSame(sent, ["users"]);
-  t.end();
 });
 
-t.test("[S3] a large answer that waits for the disk counts as unsent; without room a GET gets 503", (t) => {
+t.test("[S3] a large answer that waits for the disk counts as unsent; without room a GET gets 503", async (t) => {
   const large = "x".repeat(limits.answer_small_bytes_max + 1);
   const waiting = heldResponder({ bytesMax: large.length });
   waiting.responder.answer({ status: 200, body: large, headers: [] }, get);
@@ -89,5 +86,4 @@ t.test("[S3] a large answer that waits for the disk counts as unsent; without ro
   without.responder.answer({ status: 200, body: large, headers: [] }, get);
   without.journal.flush();
   t.match(without.sent.join(""), /503 Service Unavailable.*OVERLOADED/s);
-  t.end();
 });

@@ -41,10 +41,8 @@ t.test("[D25] a crash after any turn leaves the message and its key, or neither;
     t.strictSame(kept, written);
     if (kept.length > 0 && kept.length < keys.length) partial++;
     const again = await Promise.all(keys.map((key) => opened.ask(commands.post("topic", key), idempotencyKey(key))));
-    t.strictSame(
-      again.map((result) => answerOf(result)["id"]),
-      ids,
-    );
+    const found = again.map((result) => answerOf(result)["id"]);
+    t.strictSame(found, ids);
     await opened.idle();
     t.equal(opened.environment.count("messages"), keys.length, "nothing twice");
     t.strictSame([...auditRealm(opened.environment), ...auditKeptAnswers(opened.environment)], []);
@@ -66,10 +64,8 @@ t.test("[D25] a decided rejection is stored; a 500, an overload and a full disk 
   for (const key of ["throws", "full"]) {
     t.equal(codeOf(await bench.ask(commands.post("a", key), idempotencyKey(key))), "ok", "the key is free again");
   }
-  t.strictSame(
-    rowsOf(bench.environment, "messages").map(({ content }) => content),
-    ["throws", "full"],
-  );
+  const contents = rowsOf(bench.environment, "messages").map(({ content }) => content);
+  t.strictSame(contents, ["throws", "full"]);
 });
 
 t.test("[D25] repeats wait while the first request runs and get its response; other ones are rejected", async (t) => {

@@ -67,8 +67,9 @@ t.test("[D254, E2] an unread queue continues where it was, without a restart eve
   await close(stage);
   const later = await server.owner.say("general", "plans", "later");
   const events = await server.owner.readNow(queue, first.id);
+  const found = [first, ...events].map(({ type, message }) => [type, message?.id]);
   t.match(
-    [first, ...events].map(({ type, message }) => [type, message?.id]),
+    found,
     [read, unread, later].map((id) => ["message", id]),
   );
   const ids = events.map(({ id }) => id);

@@ -56,10 +56,8 @@ t.test("[S3] narrow_rows_per_pass_max: a search over more than one pass finds fi
   const ids = await postAll(bench, [link, ...filler, link]);
   const narrow = [{ operator: "has", operand: "link" }];
   const { body, passes } = await asked(t, bench, "get-messages", { ...fetched, narrow });
-  t.strictSame(
-    body.messages.map(({ id }: { id: number }) => id),
-    [ids[0], ids.at(-1)],
-  );
+  const found = body.messages.map(({ id }: { id: number }) => id);
+  t.strictSame(found, [ids[0], ids.at(-1)]);
   t.equal(body.found_oldest, true);
   t.ok(passes >= 3, `${passes} passes`);
 });

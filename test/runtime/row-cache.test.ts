@@ -19,17 +19,16 @@ const keys: readonly (readonly [number, number])[] = [
   [1, -1],
 ];
 
-t.test("[M9] a pair of ids identifies one cached row, on both sides of the numeric key limit", (t) => {
+t.test("[M9] a pair of ids identifies one cached row, on both sides of the numeric key limit", async (t) => {
   const cache = new RowCache();
   for (const key of keys) cache.apply({ table: "mutedUsers", key: [...key], row: { mutedAt: keys.indexOf(key) } });
   for (const key of keys) {
     const row = cache.get("mutedUsers", [...key], () => undefined);
     t.strictSame(row, { mutedAt: keys.indexOf(key) }, key.join(", "));
   }
-  t.end();
 });
 
-t.test("[M9] the row that was read last is not shown any more once it was written or removed", (t) => {
+t.test("[M9] the row that was read last is not shown any more once it was written or removed", async (t) => {
   const cache = new RowCache();
   const message = (content: string) => ({ content, rendered: "" });
   const read = (key: number, row?: object) => cache.get("messages", key, () => row);
@@ -46,5 +45,4 @@ t.test("[M9] the row that was read last is not shown any more once it was writte
   t.strictSame(policy([1, 2]), { mutedAt: 2 });
   cache.apply({ table: "mutedUsers", key: [1, 2], row: null });
   t.equal(policy([1, 2]), undefined);
-  t.end();
 });

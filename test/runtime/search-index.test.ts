@@ -174,10 +174,8 @@ t.test("results are complete while the index is behind, during a merge, and afte
   });
   await agree(t, opened, "started anew");
   t.ok(settle(opened, indexer) > 10);
-  t.strictSame(
-    stateIn(opened).segments.map(({ level }) => level),
-    [1],
-  );
+  const levels = stateIn(opened).segments.map(({ level }) => level);
+  t.strictSame(levels, [1]);
   await agree(t, opened, "made anew");
 });
 

@@ -29,7 +29,7 @@ function counted(first: number) {
   };
 }
 
-t.test("policies of a user are counted once, however many follow", (t) => {
+t.test("policies of a user are counted once, however many follow", async (t) => {
   const user = counted(max - 1000);
   t.equal(user.hasRoom(), true);
   for (let index = 0; index < 999; index++) {
@@ -37,10 +37,9 @@ t.test("policies of a user are counted once, however many follow", (t) => {
     t.ok(user.hasRoom());
   }
   t.equal(user.times(), 1);
-  t.end();
 });
 
-t.test("[S3] user_topics_per_user_max: the answer is right at the bound, whatever was changed before", (t) => {
+t.test("[S3] user_topics_per_user_max: the answer is right at the bound, whatever was changed before", async (t) => {
   const user = counted(max - 2);
   t.equal(user.hasRoom(), true);
   // A row that replaces another counts as new until the bound is reached.
@@ -58,10 +57,9 @@ t.test("[S3] user_topics_per_user_max: the answer is right at the bound, whateve
   t.equal(user.hasRoom(), true);
   user.put("c");
   t.equal(user.hasRoom(), false);
-  t.end();
 });
 
-t.test("[S3] cached_rows_per_table_max: with one more user, the oldest is counted again", (t) => {
+t.test("[S3] cached_rows_per_table_max: with one more user, the oldest is counted again", async (t) => {
   const counts = new TopicCounts();
   const asked: number[] = [];
   const ask = (userId: number) =>
@@ -75,5 +73,4 @@ t.test("[S3] cached_rows_per_table_max: with one more user, the oldest is counte
   t.strictSame(asked, []);
   ask(0);
   t.strictSame(asked, [0]);
-  t.end();
 });

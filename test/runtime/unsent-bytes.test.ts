@@ -28,18 +28,17 @@ function opened(): {
 
 t.test(
   "[S3] unsent_bytes_per_user_max: two responses up to the user's share pass, a byte more is rejected, other users are unaffected",
-  (t) => {
+  async (t) => {
     const { unsent, evict } = opened();
     t.ok(unsent.hold("ann", share / 2, evict("ann")));
     t.equal(unsent.hold("ann", share / 2 + 1, evict("ann")), null);
     t.ok(unsent.hold("ann", share / 2, evict("ann")));
     t.ok(unsent.hold("bob", share / 2 + 1, evict("bob")));
     t.equal(unsent.sum, share + share / 2 + 1);
-    t.end();
   },
 );
 
-t.test("[S3] unsent_bytes_per_user_max: with half of the share unread no large response is built", (t) => {
+t.test("[S3] unsent_bytes_per_user_max: with half of the share unread no large response is built", async (t) => {
   const { unsent, evict } = opened();
   const held = unsent.hold("ann", share / 2, evict("ann"));
   t.ok(unsent.hasRoomFor("ann"));
@@ -50,20 +49,18 @@ t.test("[S3] unsent_bytes_per_user_max: with half of the share unread no large r
   held?.release();
   t.ok(unsent.hasRoomFor("ann"));
   t.equal(unsent.sum, 0);
-  t.end();
 });
 
-t.test("[S3] a first response may exceed the user's share, but not the total", (t) => {
+t.test("[S3] a first response may exceed the user's share, but not the total", async (t) => {
   const { unsent, evict } = opened();
   t.equal(unsent.hold("ann", max + 1, evict("ann")), null);
   t.ok(unsent.hold("ann", max, evict("ann")));
   t.notOk(unsent.hasRoomFor("bob"), "none has had its minimum time yet");
-  t.end();
 });
 
 t.test(
   "[S3, E3] unsent_bytes_max, unsent_kept_ms_min: connections past their minimum time are closed to make room, oldest first",
-  (t) => {
+  async (t) => {
     const { unsent, evicted, wait, evict } = opened();
     const names = ["a", "b", "c", "d"];
     for (const name of names) {
@@ -76,11 +73,10 @@ t.test(
     t.ok(unsent.hold("new", 1, evict("new")));
     t.strictSame(evicted, ["a"]);
     t.equal(unsent.sum, max - max / names.length + 1);
-    t.end();
   },
 );
 
-t.test("[S3] a user who needs more room does not get it by closing their own connections", (t) => {
+t.test("[S3] a user who needs more room does not get it by closing their own connections", async (t) => {
   const { unsent, evicted, wait, evict } = opened();
   const held = unsent.hold("a", max / 2, evict("a"));
   const other = unsent.hold("b", max / 2, evict("b"));
@@ -90,22 +86,20 @@ t.test("[S3] a user who needs more room does not get it by closing their own con
   t.strictSame(evicted, ["b"]);
   t.equal(other?.resize(1), false, "a closed connection holds nothing");
   t.equal(unsent.sum, max / 2 + 1);
-  t.end();
 });
 
-t.test("[S3] a small response is always sent", (t) => {
+t.test("[S3] a small response is always sent", async (t) => {
   const { unsent, evict } = opened();
   unsent.hold("a", max, evict("a"));
   const small = unsent.holdSmall("b", limits.answer_small_bytes_max, evict("b"));
   t.equal(unsent.sum, max + limits.answer_small_bytes_max);
   small.release();
   t.equal(unsent.sum, max);
-  t.end();
 });
 
 t.test(
   "[S3] requests_in_flight_bytes_max, requests_in_flight_bytes_per_sender_max: accepted at the bound, rejected above it",
-  (t) => {
+  async (t) => {
     const { inFlight } = wireMemory(() => 0);
     const each = limits.requests_in_flight_bytes_per_sender_max;
     const one = inFlight.open("one");
@@ -119,11 +113,10 @@ t.test(
     one.release();
     one.release();
     t.ok(inFlight.open("another").add(each));
-    t.end();
   },
 );
 
-t.test("[S3, D28] an IPv6 network has one share of unsent bytes and of bytes in flight", (t) => {
+t.test("[S3, D28] an IPv6 network has one share of unsent bytes and of bytes in flight", async (t) => {
   const { unsent, evict } = opened();
   t.ok(unsent.hold("2001:db8::1", share, evict("one")));
   t.equal(unsent.hasRoomFor("2001:db8::2"), false);
@@ -136,5 +129,4 @@ t.test("[S3, D28] an IPv6 network has one share of unsent bytes and of bytes in 
   t.ok(budget.open("2001:db8:0:1::2").add(1));
   first.release();
   t.ok(budget.open("2001:db8::2").add(10));
-  t.end();
 });

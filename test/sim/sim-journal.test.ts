@@ -55,7 +55,7 @@ function opened(seed: number, faults: JournalFault[] = []): Trial {
   return trial;
 }
 
-t.test("the contract of journals", (t) => {
+t.test("the contract of journals", async (t) => {
   journalContract(t, (): JournalPlace => {
     const disk = new JournalDisk();
     return {
@@ -73,7 +73,6 @@ t.test("the contract of journals", (t) => {
       readBack: () => Promise.resolve([...disk.records]),
     };
   });
-  t.end();
 });
 
 const crashes: Readonly<Record<string, (survivors: number, appended: number) => boolean>> = {
@@ -83,7 +82,7 @@ const crashes: Readonly<Record<string, (survivors: number, appended: number) => 
 };
 
 for (const [kind, isRight] of Object.entries(crashes)) {
-  t.test(`[M1] the simulation's disk has the first records, whole and in order, after a ${kind}`, (t) => {
+  t.test(`[M1] the simulation's disk has the first records, whole and in order, after a ${kind}`, async (t) => {
     const counts = new Set<number>();
     for (let seed = 1; seed <= 40; seed++) {
       const trial = opened(seed, [{ kind } as JournalFault]);
@@ -97,11 +96,10 @@ for (const [kind, isRight] of Object.entries(crashes)) {
       counts.add(found.length);
     }
     if (kind === "torn flush") t.ok(counts.size > 2, "several lengths occur");
-    t.end();
   });
 }
 
-t.test("[M5] the simulation's journal acknowledges nothing after a flush that failed", (t) => {
+t.test("[M5] the simulation's journal acknowledges nothing after a flush that failed", async (t) => {
   const trial = opened(1, [{ kind: "failed flush" }]);
   appendAll(trial.journal, [10, 20]);
   while (trial.step());
@@ -109,5 +107,4 @@ t.test("[M5] the simulation's journal acknowledges nothing after a flush that fa
   while (trial.step());
   t.strictSame([trial.journal.durable, trial.disk.end, trial.failures.length], [0, 0, 1]);
   t.equal(trial.failures[0]?.name, "JournalLost");
-  t.end();
 });

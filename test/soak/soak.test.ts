@@ -70,7 +70,7 @@ function faultsOfLife(life: Life, refused = 0): string[] {
 /** Grows by that much per hour. */
 const growing = (mibPerHour: number) => (minute: number) => 100 + (minute * mibPerHour) / 60;
 
-t.test("[S3] the soak fails for memory that grows, latency that drifts and requests that fail", (t) => {
+t.test("[S3] the soak fails for memory that grows, latency that drifts and requests that fail", async (t) => {
   const points = [
     [0, 1],
     [1, 3],
@@ -94,5 +94,4 @@ t.test("[S3] the soak fails for memory that grows, latency that drifts and reque
   t.strictSame(faultsOfLife({ heapMib: leaking(bytes - 1, steps), ...quiet }), []);
   t.match(faultsOfLife({ latencyMs: (minute) => 1 + minute }), [/^drift of the median/]);
   t.match(faultsOfLife({}, 1), [/^requests that failed/]);
-  t.end();
 });

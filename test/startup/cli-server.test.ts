@@ -121,14 +121,12 @@ t.test("commands at the same time wait for each other", async (t) => {
     return exited.code === 75 && hasWaited ? create(name) : exited;
   };
   const made = await Promise.all(names.map(create));
-  t.strictSame(
-    made.map(({ code, stderr }) => [code, stderr]),
-    [
-      [0, ""],
-      [0, ""],
-      [0, ""],
-    ],
-  );
+  const found = made.map(({ code, stderr }) => [code, stderr]);
+  t.strictSame(found, [
+    [0, ""],
+    [0, ""],
+    [0, ""],
+  ]);
   const { users } = JSON.parse((await runCli(t, dataDir, "list-users", "--json")).stdout) as { users: object[] };
   t.equal(users.length, 4);
 });

@@ -171,11 +171,8 @@ t.test("[spec 4] create-user creates an account of any role while the server is 
     t.match(stdout, new RegExp(`^user ${person.userId} was created`));
     t.equal((await person.get("/users/me")).body.role, expected);
     const { body } = await person.get("/users/me/subscriptions");
-    t.strictSame(
-      body.subscriptions.map((own: { name: string }) => own.name),
-      channels,
-      "[spec 2.4] default channels",
-    );
+    const found = body.subscriptions.map((own: { name: string }) => own.name);
+    t.strictSame(found, channels, "[spec 2.4] default channels");
   }
   const { body } = await owner.get("/users");
   t.equal(body.members.length, 4, "the rejected commands left nothing");

@@ -83,10 +83,9 @@ t.test("SIGTERM ends a process that waits", async (t) => {
   t.strictSame(readdirSync(dataDir).sort(), ["lock", "outbox"]);
 });
 
-t.test("[S3] a start waits at most data_folder_wait_seconds_max", (t) => {
+t.test("[S3] a start waits at most data_folder_wait_seconds_max", async (t) => {
   const max = limits.data_folder_wait_seconds_max;
   t.equal(readConfig({}).waitForLockSeconds, 0);
   t.equal(readConfig({ WAIT_FOR_LOCK_SECONDS: String(max) }).waitForLockSeconds, max);
   t.throws(() => readConfig({ WAIT_FOR_LOCK_SECONDS: String(max + 1) }), BadConfig);
-  t.end();
 });

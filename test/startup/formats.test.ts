@@ -101,13 +101,12 @@ t.test("a backup from before the first release is neither verified nor restored"
   }
 });
 
-t.test("a mark of this program or an older release is known, and no other", (t) => {
+t.test("a mark of this program or an older release is known, and no other", async (t) => {
   requireMark("it", formatMark);
   for (const mark of [1, 8, undefined, null, "", "colloquy-0", "colloquy-x"]) {
     t.throws(() => requireMark("it", mark), { name: "UnknownFormat", message: `it ${fromBefore}` });
   }
   t.throws(() => requireMark("it", `colloquy-${newer}`), { name: "UnknownFormat", message: `it ${tooNew}` });
-  t.end();
 });
 
 t.test("[M2] the steps from an older version run in one transaction, which a failure takes back", async (t) => {
@@ -125,7 +124,7 @@ t.test("[M2] the steps from an older version run in one transaction, which a fai
   t.equal(environment.get("meta", "format")?.value, 3);
 });
 
-t.test("a row is upgraded from the version that wrote it", (t) => {
+t.test("a row is upgraded from the version that wrote it", async (t) => {
   const steps = {
     1: (row: Record<string, unknown>) => ({ ...row, second: 2 }),
     2: (row: Record<string, unknown>) => ({ ...row, third: row["second"] }),
@@ -134,5 +133,4 @@ t.test("a row is upgraded from the version that wrote it", (t) => {
   t.strictSame(migrateRow("users", 3, { id: 1 }, { steps, to: 3 }), { id: 1 });
   t.throws(() => migrateRow("users", 0, {}, { steps, to: 3 }), /no migration from version 0/);
   t.throws(() => migrateRow("users", 4, {}, { steps, to: 3 }), /newer than this program/);
-  t.end();
 });

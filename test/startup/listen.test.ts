@@ -36,8 +36,9 @@ t.test("[E2] listen prints each event once, in order, across a restart, and ends
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line) as { type: string; message: { content: string } });
+  const found = events.map(({ type, message }) => [type, message.content]);
   t.strictSame(
-    events.map(({ type, message }) => [type, message.content]),
+    found,
     ["one", "two", "three"].map((content) => ["message", content]),
   );
   t.match(stderr, /^colloquy: .*it resumes in \d+ s\n/, "people are told");

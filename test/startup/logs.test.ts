@@ -201,7 +201,7 @@ t.test("a LOG_FILE that cannot be opened ends the start with 78", async (t) => {
   await t.rejects(started, /LOG_FILE="\/no\/such\/folder\/log" cannot be used: it cannot be opened \(ENOENT\)/);
 });
 
-t.test("SLOW_TURN_MS: a turn at the bound is logged with its last command", (t) => {
+t.test("SLOW_TURN_MS: a turn at the bound is logged with its last command", async (t) => {
   const lines: string[] = [];
   const watch = new TurnWatch(new Histogram(), 500);
   const last = { to: { actor: "realm" }, type: "channels.move" } as unknown as Parameters<TurnWatch["ended"]>[1];
@@ -211,14 +211,12 @@ t.test("SLOW_TURN_MS: a turn at the bound is logged with its last command", (t) 
     "a turn took 500 ms, and its last command was channels.move (SLOW_TURN_MS is 500)",
     "a turn took 1235 ms, and its last command was channels.move (SLOW_TURN_MS is 500)",
   ]);
-  t.end();
 });
 
-t.test("a pretty line shows errors with their stack, and no control characters", (t) => {
+t.test("a pretty line shows errors with their stack, and no control characters", async (t) => {
   const line = { level: 50, time: 0, where: "a b\u001b[2J", msg: "it\nthrew", err: { stack: "Error: x\n    at y" } };
   t.equal(
     prettyLine(`${JSON.stringify(line)}\n`),
     '1970-01-01T00:00:00.000Z ERROR it\\x0athrew where="a b\\u001b[2J"\n    Error: x\n    at y\n',
   );
-  t.end();
 });

@@ -14,7 +14,7 @@ function fileWith(t: Test, text: string): string {
   return file;
 }
 
-t.test("the environment takes precedence over the file, the file over defaults", (t) => {
+t.test("the environment takes precedence over the file, the file over defaults", async (t) => {
   const file = fileWith(
     t,
     '# a comment\n\nPORT = 1234\nREALM_NAME="Two words # and no comment"\n  HOST=::1\nMAIL_FROM=\n',
@@ -24,7 +24,6 @@ t.test("the environment takes precedence over the file, the file over defaults",
   t.equal(config.host, "::1", "an empty variable counts as absent");
   t.equal(config.realmName, "Two words # and no comment");
   t.equal(config.logLevel, "warn");
-  t.end();
 });
 
 const secret = "aPasswordThatIsLong";
@@ -36,7 +35,7 @@ const refused: readonly (readonly [text: string, why: RegExp])[] = [
   ["#".repeat(configFileBytesMax + 1), /it has more than 65536 bytes$/],
 ];
 
-t.test("a file that is wrong gives one line without its values", (t) => {
+t.test("a file that is wrong gives one line without its values", async (t) => {
   for (const [text, why] of refused) {
     const file = fileWith(t, text);
     try {
@@ -51,7 +50,6 @@ t.test("a file that is wrong gives one line without its values", (t) => {
     }
   }
   t.equal(withConfigFile({}, fileWith(t, "#".repeat(configFileBytesMax)))["PORT"], undefined, "at the bound");
-  t.end();
 });
 
 const missingFile = /--config \/no\/such\/file cannot be read: ENOENT/;
@@ -75,7 +73,7 @@ t.test("a wrong option ends with 78 and one line, and changes nothing", async (t
   }
 });
 
-t.test("--help and the documents list every setting with its default", (t) => {
+t.test("--help and the documents list every setting with its default", async (t) => {
   const help = serveHelp();
   const page = readFileSync(join(checkout, "docs/operations.md"), "utf8");
   const rows = new Map(
@@ -89,7 +87,6 @@ t.test("--help and the documents list every setting with its default", (t) => {
     const [, documented] = /^`([^`]+)`/.exec(cell) ?? [];
     if (documented !== undefined) t.equal(documented, shown, `the default of ${name}`);
   }
-  t.end();
 });
 
 t.test("`colloquy` names the server and the version of the program", async (t) => {

@@ -39,7 +39,7 @@ const value = fc.letrec<{ any: unknown }>((tie) => ({
   ),
 })).any;
 
-t.test("every table's rows decode as they were encoded: nested, emoji, numbers of any size", (t) => {
+t.test("every table's rows decode as they were encoded: nested, emoji, numbers of any size", async (t) => {
   const seed = seedOf(t);
   for (const table of tables) {
     const row = fc.record(Object.fromEntries(rowFields[table].map((field) => [field, value])));
@@ -53,7 +53,6 @@ t.test("every table's rows decode as they were encoded: nested, emoji, numbers o
     fc.assert(property, { seed, numRuns: 60 });
     t.pass(table);
   }
-  t.end();
 });
 
 /** JSON hides infinities and the sign of zero, so values are compared one by one. */
@@ -70,7 +69,7 @@ function deepSame(one: unknown, other: unknown): void {
   }
 }
 
-t.test("an absent field decodes as null, and an undeclared field is not encoded", (t) => {
+t.test("an absent field decodes as null, and an undeclared field is not encoded", async (t) => {
   const row = { id: 1, label: undefined, name: "x", extra: "gone" } as unknown as RowOf<"realm">;
   t.strictSame(decodeRow("realm", "realm", encodeRow("realm", "realm", row)), {
     id: 1,
@@ -81,57 +80,58 @@ t.test("an absent field decodes as null, and an undeclared field is not encoded"
     userDefaults: null,
     deactivatedAt: null,
   });
-  t.end();
 });
 
-t.test("fields appended later decode as null in older rows", (t) => {
+t.test("fields appended later decode as null in older rows", async (t) => {
   const [, ...fields] = rowFields.users;
   const older = seal("users", 7, pack([rowVersions.users, 7]));
   const row = decodeRow("users", 7, older);
   t.equal(row.id, 7);
   for (const field of fields) t.equal(row[field], null, field);
-  t.end();
 });
 
-t.test("a row of a newer version is rejected with a message, for every table", (t) => {
+t.test("a row of a newer version is rejected with a message, for every table", async (t) => {
   for (const table of tables) {
     const newer = seal(table, 1, pack([rowVersions[table] + 1, ...rowFields[table].map(() => 1)]));
     t.throws(() => decodeRow(table, 1, newer), new RegExp(`${table}.*newer than this program`), table);
   }
-  t.end();
 });
 
-t.test("[pitfalls 1.7] bytes that are not a row are rejected: empty, truncated, too long, of another codec", (t) => {
-  const good = encodeRow("topicNames", [1, "x"], { id: 70_000 });
-  t.strictSame(decodeRow("topicNames", [1, "x"], good), { id: 70_000 });
-  const sealedAs = (bytes: Uint8Array) => seal("topicNames", [1, "x"], bytes);
-  const bad: Record<string, Uint8Array> = {
-    empty: Buffer.alloc(0),
-    "cut off": good.subarray(0, good.length - 1),
-    "too long": Buffer.concat([good, Buffer.from([1])]),
-    "another codec": Buffer.from([0xc1, 1, 2, 3]),
-    "no seal": pack([1, 70_000]),
-    "no list": sealedAs(pack({ id: 1 })),
-    "a list without a version": sealedAs(pack(["x", 1])),
-    "half a list": sealedAs(pack([1, 70_000]).subarray(0, -1)),
-    "more than a list": sealedAs(Buffer.concat([pack([1, 70_000]), Buffer.from([1])])),
-    text: Buffer.from("hello"),
-  };
-  for (const [what, bytes] of Object.entries(bad))
-    t.throws(() => decodeRow("topicNames", [1, "x"], bytes), { name: "DamagedRow" }, what);
-  t.end();
-});
+t.test(
+  "[pitfalls 1.7] bytes that are not a row are rejected: empty, truncated, too long, of another codec",
+  async (t) => {
+    const good = encodeRow("topicNames", [1, "x"], { id: 70_000 });
+    t.strictSame(decodeRow("topicNames", [1, "x"], good), { id: 70_000 });
+    const sealedAs = (bytes: Uint8Array) => seal("topicNames", [1, "x"], bytes);
+    const bad: Record<string, Uint8Array> = {
+      empty: Buffer.alloc(0),
+      "cut off": good.subarray(0, good.length - 1),
+      "too long": Buffer.concat([good, Buffer.from([1])]),
+      "another codec": Buffer.from([0xc1, 1, 2, 3]),
+      "no seal": pack([1, 70_000]),
+      "no list": sealedAs(pack({ id: 1 })),
+      "a list without a version": sealedAs(pack(["x", 1])),
+      "half a list": sealedAs(pack([1, 70_000]).subarray(0, -1)),
+      "more than a list": sealedAs(Buffer.concat([pack([1, 70_000]), Buffer.from([1])])),
+      text: Buffer.from("hello"),
+    };
+    for (const [what, bytes] of Object.entries(bad))
+      t.throws(() => decodeRow("topicNames", [1, "x"], bytes), { name: "DamagedRow" }, what);
+  },
+);
 
-t.test("[pitfalls 1.7] a decoded row does not share memory with its bytes, which the next read overwrites", (t) => {
-  const bytes = encodeRow("meta", "m", { value: { text: "abc", blob: Buffer.from([1, 2, 3]) } });
-  const row = decodeRow("meta", "m", bytes) as { value: { text: string; blob: Buffer } };
-  bytes.fill(0);
-  t.strictSame([...row.value.blob], [1, 2, 3]);
-  t.equal(row.value.text, "abc");
-  t.end();
-});
+t.test(
+  "[pitfalls 1.7] a decoded row does not share memory with its bytes, which the next read overwrites",
+  async (t) => {
+    const bytes = encodeRow("meta", "m", { value: { text: "abc", blob: Buffer.from([1, 2, 3]) } });
+    const row = decodeRow("meta", "m", bytes) as { value: { text: string; blob: Buffer } };
+    bytes.fill(0);
+    t.strictSame([...row.value.blob], [1, 2, 3]);
+    t.equal(row.value.text, "abc");
+  },
+);
 
-t.test("[pitfalls 1.7] a value that cannot be encoded throws; values that would change are known", (t) => {
+t.test("[pitfalls 1.7] a value that cannot be encoded throws; values that would change are known", async (t) => {
   t.throws(() => encodeRow("meta", "m", { value: Symbol("no") }));
   const cyclic: Record<string, unknown> = {};
   cyclic["self"] = cyclic;
@@ -143,10 +143,9 @@ t.test("[pitfalls 1.7] a value that cannot be encoded throws; values that would 
     "lone surrogates are replaced or kept, depending on the decoder",
   );
   t.ok(Object.is(back(-0), 0), "minus zero");
-  t.end();
 });
 
-t.test("a row with any bit flipped is rejected, and so is a row under another key or table", (t) => {
+t.test("a row with any bit flipped is rejected, and so is a row under another key or table", async (t) => {
   const row = { value: { text: "soup at noon", at: 1_700_000_000_000 } };
   const good = encodeRow("meta", "lunch", row);
   t.strictSame(decodeRow("meta", "lunch", good), row);
@@ -166,7 +165,6 @@ t.test("a row with any bit flipped is rejected, and so is a row under another ke
   );
   t.throws(() => decodeRow("meta", "dinner", good), /the row "dinner" of table meta has a wrong checksum/);
   t.throws(() => decodeRow("queues", "lunch", good), DamagedRow);
-  t.end();
 });
 
 t.test("every key has its own checksum, also after a round trip through LMDB", async (t) => {

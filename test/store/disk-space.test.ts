@@ -88,12 +88,11 @@ t.test("[M5] the ballast and the reserve occupy their full size; one cut short i
   }
 });
 
-t.test("10 ms: the look that begins to write the ballast does not wait for it", (t) => {
+t.test("10 ms: the look that begins to write the ballast does not wait for it", async (t) => {
   const folder = temporaryFolder(t);
   t.ok(spaceOf(t, folder).acceptsAfter(0));
   const written = statSync(join(folder, "ballast"), { throwIfNoEntry: false })?.size ?? 0;
   t.ok(written < limits.store_ballast_bytes, `${written} bytes are written when it returns`);
-  t.end();
 });
 
 t.test("[M5] a server that stops while it writes the ballast leaves no part of it", async (t) => {
@@ -127,17 +126,16 @@ t.test("[M5] a ballast that is released while it is written is written again onc
 
 t.test(
   "[M5] a watermark just above the free space rejects writes, one below accepts; between them is no ballast",
-  (t) => {
+  async (t) => {
     const folder = temporaryFolder(t);
     const margin = 1024 * 1024 * 1024;
     t.notOk(spaceOf(t, folder, { freeBytesMin: freeBytes(folder) + margin }).acceptsAfter(0));
     t.ok(spaceOf(t, folder, { freeBytesMin: Math.max(0, freeBytes(folder) - margin) }).acceptsAfter(0));
     t.notOk(existsSync(join(folder, "ballast")));
-    t.end();
   },
 );
 
-t.test("[M5] writes are rejected while all stores together exceed the quota, measured each second", (t) => {
+t.test("[M5] writes are rejected while all stores together exceed the quota, measured each second", async (t) => {
   const folder = storeOf(t, 1000);
   t.ok(spaceOf(t, folder, { storeBytesMax: 1000 }).acceptsAfter(0), "at the bound");
   const space = spaceOf(t, folder, { storeBytesMax: 999 });
@@ -145,28 +143,31 @@ t.test("[M5] writes are rejected while all stores together exceed the quota, mea
   writeFileSync(join(folder, "realms", "1", "data.mdb"), Buffer.alloc(10));
   t.notOk(space.acceptsAfter(500));
   t.ok(space.acceptsAfter(600), "there is space again");
-  t.end();
 });
 
-t.test("[S3] store_sizes_per_look: the quota of many stores is measured in passes, holding up no request", (t) => {
-  const folder = temporaryFolder(t);
-  const count = 2 * limits.store_sizes_per_look + 1;
-  const fileOf = (id: number) => join(folder, "realms", String(id), "data.mdb");
-  for (let id = 1; id <= count; id++) {
-    mkdirSync(dirname(fileOf(id)), { recursive: true });
-    writeFileSync(fileOf(id), "x");
-  }
-  const space = spaceOf(t, folder, { storeBytesMax: count });
-  t.ok(space.acceptsAfter(0), "at the bound");
-  const threeLooks = () => [1001, 10, 10].map((milliseconds) => space.acceptsAfter(milliseconds));
-  writeFileSync(fileOf(1), "xx");
-  t.strictSame(threeLooks(), [true, true, false], "known with the third look");
-  writeFileSync(fileOf(1), "x");
-  t.strictSame(threeLooks(), [false, false, true], "there is space again");
-  t.end();
-});
+t.test(
+  "[S3] store_sizes_per_look: the quota of many stores is measured in passes, holding up no request",
+  async (t) => {
+    const folder = temporaryFolder(t);
+    const count = 2 * limits.store_sizes_per_look + 1;
+    const fileOf = (id: number) => join(folder, "realms", String(id), "data.mdb");
+    for (let id = 1; id <= count; id++) {
+      mkdirSync(dirname(fileOf(id)), { recursive: true });
+      writeFileSync(fileOf(id), "x");
+    }
+    const space = spaceOf(t, folder, { storeBytesMax: count });
+    t.ok(space.acceptsAfter(0), "at the bound");
+    const threeLooks = () => [1001, 10, 10].map((milliseconds) => space.acceptsAfter(milliseconds));
+    writeFileSync(fileOf(1), "xx");
+    t.strictSame(threeLooks(), [true, true, false], "known with the third look");
+    writeFileSync(fileOf(1), "x");
+    t.strictSame(threeLooks(), [false, false, true], "there is space again");
+  },
+);
 
-t.test("[M5] writes are rejected when the folder cannot be inspected, which is logged and does not throw", (t) => {
-  t.notOk(spaceOf(t, join(temporaryFolder(t), "gone")).acceptsAfter(10));
-  t.end();
-});
+t.test(
+  "[M5] writes are rejected when the folder cannot be inspected, which is logged and does not throw",
+  async (t) => {
+    t.notOk(spaceOf(t, join(temporaryFolder(t), "gone")).acceptsAfter(10));
+  },
+);

@@ -39,7 +39,7 @@ const otherNames = [
   `uploads\\${"0".repeat(32)}.bin`,
 ];
 
-t.test("[S1] a name that no file of the server has does not become a path", (t) => {
+t.test("[S1] a name that no file of the server has does not become a path", async (t) => {
   for (const name of otherNames)
     t.throws(() => fileIn("/data", name), /is not a valid file name/, JSON.stringify(name));
   t.equal(fileIn("/data", `uploads/${"0".repeat(32)}.bin`), `/data/uploads/${"0".repeat(32)}.bin`);
@@ -47,7 +47,6 @@ t.test("[S1] a name that no file of the server has does not become a path", (t) 
     for (const path of [realmFolder, archivedFiles, erasedFile]) t.throws(() => path("/data", id), /is not the id/);
     if (id !== 0) t.throws(() => baseFolder("/archive", 1, id), /is not a number/);
   }
-  t.end();
 });
 
 /** An archive with an uploaded file, of a server that has ended. */
@@ -100,7 +99,7 @@ t.test("a tampered archive writes nothing outside the data folder", async (t) =>
   t.throws(() => readBase(archive, generation, number), /names an organization that cannot be/);
 });
 
-t.test("a tampered note of a removal removes nothing outside the archive", (t) => {
+t.test("a tampered note of a removal removes nothing outside the archive", async (t) => {
   const place = temporaryFolder(t);
   const archive = join(place, "archive");
   const kept = join(place, "kept");
@@ -115,7 +114,6 @@ t.test("a tampered note of a removal removes nothing outside the archive", (t) =
     t.throws(() => pruneArchive(archive, 0), / is not (a|the) /);
     t.ok(existsSync(kept));
   }
-  t.end();
 });
 
 t.test("a restore rejects a folder with a link, and writes nothing", async (t) => {

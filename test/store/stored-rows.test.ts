@@ -127,14 +127,13 @@ async function live(owner: Client, other: Client): Promise<void> {
   await must(owner.delete(`/messages/${deleted}`));
 }
 
-t.test("a table keeps every field of its rows, and no other", (t) => {
+t.test("a table keeps every field of its rows, and no other", async (t) => {
   for (const table of tableNames) {
     const type = types.get(table);
     if (type === undefined) throw new Error(`${table} has no type`);
     const declared = checker.getPropertiesOfType(type).map(({ name }) => name);
     t.strictSame([...rowFields[table]].sort(), declared.sort(), table);
   }
-  t.end();
 });
 
 t.test("every stored row is as its type says", async (t) => {

@@ -106,17 +106,13 @@ function unresolved({ path, text }: Page): string[] {
   return found;
 }
 
-t.test("every rule that code and tests quote exists in the documents", (t) => {
+t.test("every rule that code and tests quote exists in the documents", async (t) => {
   t.ok(sources.length > 500, "the sources were found");
   t.equal(promiseIds.length, 16, "the promises were found");
   t.strictSame(sources.flatMap(unresolved), []);
   const planted = "[M9] [M0, D999] (spec 4.3, 99) [architecture, Moves; realtime, No such section]";
-  t.strictSame(
-    unresolved({ path: "x", text: planted }).map((line) => line.slice(4)),
-    ["M0", "D999", "spec 99", "realtime, No such section"],
-    "wrong ones would be found",
-  );
-  t.end();
+  const found = unresolved({ path: "x", text: planted }).map((line) => line.slice(4));
+  t.strictSame(found, ["M0", "D999", "spec 99", "realtime, No such section"], "wrong ones would be found");
 });
 
 /** Test titles begin with ids of rules or with no tag. The titles of the page still name its document. */
@@ -128,46 +124,41 @@ function otherTags({ path, text }: Page): string[] {
     .map((match) => `${path}:${lineOf(text, match.index)} [${match[1]}]${match[2] ?? ""}`);
 }
 
-t.test("the title of a test begins with ids of rules in one pair of brackets, or with no tag", (t) => {
+t.test("the title of a test begins with ids of rules in one pair of brackets, or with no tag", async (t) => {
   t.strictSame(sources.flatMap(otherTags), []);
   const titles = ["[M1, D25] a", "[spec 2.1, 2.2] a", "a [b] c", "[operations, Logs] a", "[M1] [S3] a", "[house] a"];
   const planted = titles.map((title) => `t.test("${title}", (t) => {`).join("\n");
   t.equal(otherTags({ path: "test/x.test.ts", text: planted }).length, 3, "other tags would be found");
-  t.end();
 });
 
-t.test("every rule that a document quotes exists", (t) => {
+t.test("every rule that a document quotes exists", async (t) => {
   const prose = documents.map(({ path, text }) => ({ path, text: proseOf(text) }));
   t.strictSame(prose.flatMap(unresolved), []);
-  t.end();
 });
 
-t.test("decisions have numbers of their own, without holes", (t) => {
+t.test("decisions have numbers of their own, without holes", async (t) => {
   const numbers = decisionIds.map((id) => Number(id.slice(1))).toSorted((a, b) => a - b);
   t.strictSame(
     numbers,
     numbers.map((_, index) => index + 1),
   );
-  t.end();
 });
 
-t.test("the heading of a decision is a title, not its text", (t) => {
+t.test("the heading of a decision is a title, not its text", async (t) => {
   const long = /^### D\d+ .{90,}$/gm;
   const found = documents.flatMap(({ path, text }) => [...text.matchAll(long)].map(([line]) => `${path}: ${line}`));
   t.strictSame(found, []);
-  t.end();
 });
 
-t.test("no test or comment quotes an issue, because readers cannot see issues", (t) => {
+t.test("no test or comment quotes an issue, because readers cannot see issues", async (t) => {
   const quoted = /[[(](?:[^\])\n"'`]*[;,] )?issue(?:[,:]| \d| "|\] )[^\])\n]*|\bissue \d+\b|\[\d+ [A-Z][a-z]+\b/g;
   const found = sources.flatMap(({ path, text }) =>
     [...text.matchAll(quoted)].map((match) => `${path}:${lineOf(text, match.index)} ${match[0].slice(0, 60)}`),
   );
   t.strictSame(found, []);
-  t.end();
 });
 
-t.test("every document that a comment names exists", (t) => {
+t.test("every document that a comment names exists", async (t) => {
   const names = new Set(documents.map(({ path }) => path.split("/").at(-1)));
   const found = sources.flatMap(({ path, text }) =>
     [...text.matchAll(/^.*(?:\/\*|^ *\*|\/\/).*$/gm)].flatMap((comment) =>
@@ -177,7 +168,6 @@ t.test("every document that a comment names exists", (t) => {
     ),
   );
   t.strictSame(found, []);
-  t.end();
 });
 
 /** The anchor that GitHub makes of a heading. */
@@ -198,11 +188,10 @@ function brokenLinks({ path, text }: Page): string[] {
   });
 }
 
-t.test("every link between documents leads to a file and a heading", (t) => {
+t.test("every link between documents leads to a file and a heading", async (t) => {
   t.strictSame(documents.flatMap(brokenLinks), []);
   const planted = { path: "docs/x.md", text: "[a](adr/README.md) [b](nowhere.md) [c](../README.md#no-such-heading)" };
   t.equal(brokenLinks(planted).length, 2, "wrong ones would be found");
-  t.end();
 });
 
 /** Paths in a document are relative to the project, to the document or, in documents about tests, to test/. */
@@ -217,14 +206,13 @@ function missingPaths({ path, text }: Page): string[] {
 /** Documents about the public server's sources and about programs that measured a library. */
 const othersFiles: ReadonlySet<string> = new Set(["docs/behaviour.md", "docs/pitfalls.md"]);
 
-t.test("every file and folder that a document names exists", (t) => {
+t.test("every file and folder that a document names exists", async (t) => {
   t.strictSame(documents.filter(({ path }) => !othersFiles.has(path)).flatMap(missingPaths), []);
   const planted = { path: "docs/x.md", text: "`src/app/main.ts` `src/nowhere.ts` `actors/` `nowhere/here/`" };
   t.strictSame(missingPaths(planted), ["docs/x.md: src/nowhere.ts", "docs/x.md: nowhere/here/"], "wrong ones too");
-  t.end();
 });
 
-t.test("every npm script and every test file in a command exists", (t) => {
+t.test("every npm script and every test file in a command exists", async (t) => {
   const { scripts } = JSON.parse(readFileSync(join(projectRoot, "package.json"), "utf8")) as {
     readonly scripts: Readonly<Record<string, string>>;
   };
@@ -237,10 +225,9 @@ t.test("every npm script and every test file in a command exists", (t) => {
     }
   }
   t.pass("checked");
-  t.end();
 });
 
-t.test("the index of measurements and the table of decisions name every page", (t) => {
+t.test("the index of measurements and the table of decisions name every page", async (t) => {
   for (const folder of ["docs/measurements", "docs/decisions", "docs/adr"]) {
     const index = textOf(`${folder}/README.md`);
     for (const { path } of documents) {
@@ -249,10 +236,8 @@ t.test("the index of measurements and the table of decisions name every page", (
     }
   }
   t.pass("checked");
-  t.end();
 });
 
-t.test("README.md has at most 150 lines", (t) => {
+t.test("README.md has at most 150 lines", async (t) => {
   t.ok(textOf("README.md").split("\n").length - 1 <= 150);
-  t.end();
 });

@@ -42,22 +42,18 @@ function violationsOf({ path, imports }: Pick<Source, "path" | "imports">): stri
     .map(({ target }) => `${path} imports ${target}`);
 }
 
-t.test("every import is in the order of the wings, type imports included", (t) => {
+t.test("every import is in the order of the wings, type imports included", async (t) => {
   t.ok(ours.length > 100, "the sources were found");
-  t.strictSame(
-    ours.map(({ path }) => path).filter((path) => Number.isNaN(levelOf(path))),
-    [],
-    "every file is in a wing",
-  );
+  const found = ours.map(({ path }) => path).filter((path) => Number.isNaN(levelOf(path)));
+  t.strictSame(found, [], "every file is in a wing");
   t.strictSame(ours.flatMap(violationsOf), []);
   const made = (path: string, target: string) => ({ path, imports: [{ target, isPackage: false, isTypeOnly: true }] });
   t.equal(violationsOf(made("src/store/x.ts", "src/runtime/y.ts")).length, 1, "an import upwards would be found");
   t.equal(violationsOf(made("src/runtime/x.ts", "src/queries/y.ts")).length, 1, "one of the same line, too");
   t.equal(violationsOf(made("src/runtime/x.ts", "actors/y.ts")).length, 0);
-  t.end();
 });
 
-t.test("the wings of the page are those that the test knows, in this order", (t) => {
+t.test("the wings of the page are those that the test knows, in this order", async (t) => {
   const page = readFileSync(join(projectRoot, "docs/architecture.md"), "utf8");
   const shown = /```wings\n([^`]+)```/.exec(page)?.[1] ?? "";
   const lines = shown
@@ -65,13 +61,12 @@ t.test("the wings of the page are those that the test knows, in this order", (t)
     .split("\n")
     .map((line) => line.split(/,? +/));
   t.strictSame(lines, wings);
-  t.end();
 });
 
 /** Parts of the command line that are clients of a server. */
 const clientPrograms = ["src/cli/listen.ts"];
 
-t.test("a published package imports only its own files and modules of Node", (t) => {
+t.test("a published package imports only its own files and modules of Node", async (t) => {
   const published = sources.filter(({ path }) => /^packages\/(?!web\/)[\w-]+\/src\//.test(path));
   t.ok(published.length > 10, "the packages were found");
   for (const { path, imports } of published) {
@@ -83,15 +78,11 @@ t.test("a published package imports only its own files and modules of Node", (t)
   const graph = importGraph(published);
   t.strictSame([...findCircles(graph), ...findCircles(folderGraph(graph))], [], "no cycles");
   const users = ours.filter(({ imports }) => imports.some(({ target }) => target.startsWith("packages/")));
-  t.strictSame(
-    users.map(({ path }) => path),
-    clientPrograms,
-    "only the programs that are clients use them",
-  );
-  t.end();
+  const paths = users.map(({ path }) => path);
+  t.strictSame(paths, clientPrograms, "only the programs that are clients use them");
 });
 
-t.test("the page imports its own files, those of the client package, and Preact", (t) => {
+t.test("the page imports its own files, those of the client package, and Preact", async (t) => {
   const page = sources.filter(({ path }) => path.startsWith("packages/web/src/"));
   t.ok(page.length > 10, "the page was found");
   const packages = ["preact", "@preact/signals"];
@@ -102,10 +93,9 @@ t.test("the page imports its own files, those of the client package, and Preact"
     }
   }
   t.strictSame(findCircles(importGraph(page)), [], "no circles of files");
-  t.end();
 });
 
-t.test("there are no import cycles at run time", (t) => {
+t.test("there are no import cycles at run time", async (t) => {
   t.strictSame(findCycles(sources), []);
   const link = (path: string, target: string) => ({ path, imports: [{ target, isPackage: false, isTypeOnly: false }] });
   t.strictSame(
@@ -113,7 +103,6 @@ t.test("there are no import cycles at run time", (t) => {
     [["b", "c", "b"]],
     "a cycle would be found",
   );
-  t.end();
 });
 
 /** Import cycles that still exist. The list may only become shorter. */
@@ -132,7 +121,7 @@ function faultsOf(circles: readonly string[][], known: readonly (readonly string
   ];
 }
 
-t.test("there are no import cycles of files or folders, type imports included", (t) => {
+t.test("there are no import cycles of files or folders, type imports included", async (t) => {
   const graph = importGraph(ours);
   t.strictSame(faultsOf(findCircles(graph), knownFileCircles), [], "files");
   t.strictSame(faultsOf(findCircles(folderGraph(graph)), knownFolderCircles), [], "folders");
@@ -150,19 +139,17 @@ t.test("there are no import cycles of files or folders, type imports included", 
   made.set("b/x.ts", ["b/y.ts"]);
   t.strictSame(faultsOf(findCircles(made), []), ["circle: a/x.ts, a/y.ts, b/x.ts, b/y.ts"], "one of files, too");
   t.strictSame(faultsOf([], [["a", "b"]]).length, 1, "an exception that is no longer needed is reported");
-  t.end();
 });
 
-t.test("only actors/kinds.ts imports machines", (t) => {
+t.test("only actors/kinds.ts imports machines", async (t) => {
   for (const { path, imports } of ours) {
     const machines = imports.filter(({ target }) => /^actors\/[\w-]+\/machine\.ts$/.test(target));
     if (path !== "actors/kinds.ts" && machines.length > 0) t.fail(`${path} imports ${machines[0]?.target}`);
   }
   t.pass("checked");
-  t.end();
 });
 
-t.test("lmdb, uWebSockets.js, ws, xstate and NATS are imported only by their own folders", (t) => {
+t.test("lmdb, uWebSockets.js, ws, xstate and NATS are imported only by their own folders", async (t) => {
   const homes: Readonly<Record<string, string>> = {
     lmdb: "src/store/",
     "uWebSockets.js": "src/edge/transport/",
@@ -182,10 +169,9 @@ t.test("lmdb, uWebSockets.js, ws, xstate and NATS are imported only by their own
       name,
     );
   }
-  t.end();
 });
 
-t.test("the server imports neither tests nor benches, and every imported file exists", (t) => {
+t.test("the server imports neither tests nor benches, and every imported file exists", async (t) => {
   for (const { path, imports } of sources) {
     for (const { target, isPackage } of imports) {
       if (isPackage) continue;
@@ -195,7 +181,6 @@ t.test("the server imports neither tests nor benches, and every imported file ex
     }
   }
   t.pass("checked");
-  t.end();
 });
 
 interface Ban {
@@ -242,18 +227,17 @@ const bans: Readonly<Record<string, Ban>> = {
 };
 
 for (const [rule, { what, where, except }] of Object.entries(bans)) {
-  t.test(`${rule}: nowhere`, (t) => {
+  t.test(`${rule}: nowhere`, async (t) => {
     t.ok(where.length > 0);
     for (const { path, text } of where) {
       if (except.includes(path)) continue;
       const line = text.split("\n").findIndex((one) => what.test(one));
       if (line >= 0 || what.test(text)) t.fail(`${path}:${line + 1}`);
     }
-    t.end();
   });
 }
 
-t.test("every file opens with a comment; files of more than 400 lines are reported", (t) => {
+t.test("every file opens with a comment; files of more than 400 lines are reported", async (t) => {
   for (const { path, text } of sources) {
     if (!/^(?:#!.*\n)?(?:\/\*|\/\/)/.test(text)) t.fail(`${path} does not begin with a comment`);
     const lines = text.split("\n").length - 1;
@@ -261,7 +245,6 @@ t.test("every file opens with a comment; files of more than 400 lines are report
     if (!/^[a-z0-9.-]+$/.test(path.split("/").at(-1) ?? "")) t.fail(`${path} is not in kebab case`);
   }
   t.pass("checked");
-  t.end();
 });
 
 interface Package {
@@ -302,7 +285,7 @@ function isUsed(name: string): boolean {
   return sources.some(({ imports }) => imports.some(({ target, isPackage }) => isPackage && target === name));
 }
 
-t.test("every dependency is used, and docs/dependencies.md says what it is for", (t) => {
+t.test("every dependency is used, and docs/dependencies.md says what it is for", async (t) => {
   const table = readFileSync(join(projectRoot, "docs/dependencies.md"), "utf8");
   for (const name of [...Object.keys(description.dependencies), ...Object.keys(description.devDependencies ?? {})]) {
     t.ok(isUsed(name), `${name} is used`);
@@ -311,10 +294,9 @@ t.test("every dependency is used, and docs/dependencies.md says what it is for",
       `docs/dependencies.md names ${name}`,
     );
   }
-  t.end();
 });
 
-t.test("packages that the server imports are dependencies, not devDependencies", (t) => {
+t.test("packages that the server imports are dependencies, not devDependencies", async (t) => {
   for (const { path, imports } of sources) {
     if (peers.some(({ folder }) => path.startsWith(`${folder}/`))) continue;
     const isServer = /^(?:schemas|domain|actors|src)\/|^(?:colloquy|scripts\/build)\.mjs$/.test(path);
@@ -326,10 +308,9 @@ t.test("packages that the server imports are dependencies, not devDependencies",
     }
   }
   t.pass("checked");
-  t.end();
 });
 
-t.test("a peer imports only what its own package.json lists, and no file imports a peer", (t) => {
+t.test("a peer imports only what its own package.json lists, and no file imports a peer", async (t) => {
   t.ok(peers.length > 0);
   for (const { folder, description: own } of peers) {
     const inside = sources.filter(({ path }) => path.startsWith(`${folder}/`));
@@ -338,22 +319,17 @@ t.test("a peer imports only what its own package.json lists, and no file imports
     );
     t.strictSame([...new Set(imported)].toSorted(), Object.keys(own.dependencies).toSorted(), folder);
     const users = sources.filter(({ imports }) => imports.some(({ target }) => target.startsWith(`${folder}/`)));
-    t.strictSame(
-      users.map(({ path }) => path).filter((path) => !path.startsWith(`${folder}/`)),
-      [],
-      folder,
-    );
+    const found = users.map(({ path }) => path).filter((path) => !path.startsWith(`${folder}/`));
+    t.strictSame(found, [], folder);
     t.ok(existsSync(join(projectRoot, folder, "package-lock.json")), `${folder} has its versions locked`);
   }
-  t.end();
 });
 
-t.test("dependency versions are exact", (t) => {
+t.test("dependency versions are exact", async (t) => {
   const all = [description, ...peers.map((peer) => peer.description)];
   for (const { dependencies, devDependencies = {} } of all) {
     for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {
       t.match(version, /^(?:npm:[a-z-]+@)?\d+\.\d+\.\d+$/, name);
     }
   }
-  t.end();
 });

@@ -17,17 +17,16 @@ function isProcessWide(path: string, seen = new Set<string>()): boolean {
   return processWide.test(source.text) || source.imports.some(({ target }) => isProcessWide(target, seen));
 }
 
-t.test("a test file that measures or changes its process runs alone in it", (t) => {
+t.test("a test file that measures or changes its process runs alone in it", async (t) => {
   const files = [...sources.keys()].filter((path) => path.endsWith(".test.ts"));
   t.ok(files.length > 300);
   const found = files.filter((path) => isProcessWide(path));
   t.ok(found.includes("test/domain/markdown-steps.test.ts"), "flags are found");
   for (const path of found) t.ok(runsAlone(path), path);
   for (const path of measuringFiles) t.ok(found.includes(path), `${path} still measures or changes its process`);
-  t.end();
 });
 
-t.test("each size of a tier is a variable that its file reads, and the deep tier has the larger value", (t) => {
+t.test("each size of a tier is a variable that its file reads, and the deep tier has the larger value", async (t) => {
   for (const { file, quick, deep } of tiers) {
     const text = textsOf(file);
     t.ok(text !== "", `${file} is there`);
@@ -37,7 +36,6 @@ t.test("each size of a tier is a variable that its file reads, and the deep tier
       if (quick !== null) t.ok(size > (quick[name] ?? Number.POSITIVE_INFINITY), `${file}: ${name}`);
     }
   }
-  t.end();
 });
 
 /** The file's text, and that of the test modules that it imports. */

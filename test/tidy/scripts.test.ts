@@ -18,7 +18,7 @@ function filesOf(path: string): string[] {
   return existsSync(folder) ? readdirSync(folder).filter((file) => name.test(file)) : [];
 }
 
-t.test("every script that runs tests names existing files and no folder", (t) => {
+t.test("every script that runs tests names existing files and no folder", async (t) => {
   const named = Object.entries(scripts).flatMap(([script, command]) =>
     [...command.matchAll(/\btest\/\S+/g)].map(([path]) => ({ script, path })),
   );
@@ -27,5 +27,4 @@ t.test("every script that runs tests names existing files and no folder", (t) =>
     t.match(path, /\.ts$/, `${script}: ${path} names files`);
     t.ok(filesOf(path).length > 0, `${script}: ${path} exists`);
   }
-  t.end();
 });

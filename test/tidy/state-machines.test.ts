@@ -5,12 +5,11 @@ import t from "tap";
 import { allMachines, commandsOf, edgesOf, lifeCycles, renderStates, statesPage } from "../support/state-machines.ts";
 import { projectRoot, readSources } from "./sources.ts";
 
-t.test("docs/state-machines.md is what `npm run docs:machines` writes", (t) => {
+t.test("docs/state-machines.md is what `npm run docs:machines` writes", async (t) => {
   t.equal(readFileSync(statesPage, "utf8"), renderStates());
-  t.end();
 });
 
-t.test("every transition says when it is taken, and follows a command that its state accepts", (t) => {
+t.test("every transition says when it is taken, and follows a command that its state accepts", async (t) => {
   for (const machine of allMachines) {
     for (const { from, to, when, command } of edgesOf(machine)) {
       const name = `${machine.id}: ${from} to ${to}`;
@@ -20,10 +19,9 @@ t.test("every transition says when it is taken, and follows a command that its s
       t.ok(accepted.includes(command), `${name}: ${command}`);
     }
   }
-  t.end();
 });
 
-t.test("every event of a life cycle occurs in its class, and every state can be reached", (t) => {
+t.test("every event of a life cycle occurs in its class, and every state can be reached", async (t) => {
   for (const { id, life, user } of lifeCycles) {
     const source = readFileSync(join(projectRoot, user), "utf8");
     const taken = new Set([...source.matchAll(/step\(\s*\w+,\s*\w+,\s*"(\w+)"/g)].map(([, event]) => event));
@@ -39,10 +37,6 @@ t.test("every event of a life cycle occurs in its class, and every state can be 
     imports.some(({ target }) => target === "src/runtime/life-cycle.ts"),
   );
   const known = new Set(lifeCycles.flatMap(({ table, user }) => [table, user, "test/support/state-machines.ts"]));
-  t.strictSame(
-    inUse.map(({ path }) => path).filter((path) => !known.has(path)),
-    [],
-    "every life cycle is on the page",
-  );
-  t.end();
+  const found = inUse.map(({ path }) => path).filter((path) => !known.has(path));
+  t.strictSame(found, [], "every life cycle is on the page");
 });

@@ -55,36 +55,37 @@ not ok - test/three.test.ts: its process exited with 1 before its tests ended
   ...
 `;
 
-t.test("a failed assertion is shown with its subtests, its seed, its diff and its place, and nothing else is", (t) => {
-  t.strictSame(shown(log), [
-    "not ok - test/one.test.ts > [M2] this one fails > should be equal",
-    "  # SEED=2",
-    "  # 20 rounds",
-    "  diff: |",
-    "    --- expected",
-    "    +++ actual",
-    "    -1",
-    "    +2",
-    "  at test/one.test.ts:84",
-    "not ok - test/three.test.ts: its process exited with 1 before its tests ended",
-    "  stderr: |",
-    "    Error: out of memory",
-  ]);
-  t.strictSame(shown("# Subtest: test/two.test.ts\n    ok 1 - fine\nok 1 - test/two.test.ts"), []);
-  t.end();
-});
+t.test(
+  "a failed assertion is shown with its subtests, its seed, its diff and its place, and nothing else is",
+  async (t) => {
+    t.strictSame(shown(log), [
+      "not ok - test/one.test.ts > [M2] this one fails > should be equal",
+      "  # SEED=2",
+      "  # 20 rounds",
+      "  diff: |",
+      "    --- expected",
+      "    +++ actual",
+      "    -1",
+      "    +2",
+      "  at test/one.test.ts:84",
+      "not ok - test/three.test.ts: its process exited with 1 before its tests ended",
+      "  stderr: |",
+      "    Error: out of memory",
+    ]);
+    t.strictSame(shown("# Subtest: test/two.test.ts\n    ok 1 - fine\nok 1 - test/two.test.ts"), []);
+  },
+);
 
-t.test("the title of a failed test has its file, as the line of a flaky one does", (t) => {
+t.test("the title of a failed test has its file, as the line of a flaky one does", async (t) => {
   const failures = new Failures();
   for (const line of log.split("\n")) failures.note(line);
   t.strictSame(failures.titles, [
     "test/one.test.ts: [M2] this one fails",
     "test/three.test.ts: its process exited with 1 before its tests ended",
   ]);
-  t.end();
 });
 
-t.test("a subtest that fails without a failed assertion is shown itself, with its message", (t) => {
+t.test("a subtest that fails without a failed assertion is shown itself, with its message", async (t) => {
   const timedOut = `# Subtest: test/one.test.ts
     # Subtest: [M3] this one hangs
         # SEED=3
@@ -99,15 +100,13 @@ not ok 1 - test/one.test.ts`;
     "  # SEED=3",
     "  message: timeout!",
   ]);
-  t.end();
 });
 
-t.test("a long log stays short: the first 25 failures, 20 lines each, and the number of the others", (t) => {
+t.test("a long log stays short: the first 25 failures, 20 lines each, and the number of the others", async (t) => {
   const long = Array.from({ length: 100 }, (_, line) => `    line ${line} ${"x".repeat(1000)}`).join("\n");
   const many = Array.from({ length: 27 }, (_, index) => `not ok ${index} - no\n  ---\n  diff: |\n${long}\n  ...`);
   const lines = shown(many.join("\n"));
   t.equal(lines.length, 25 * 21 + 1);
   t.equal(lines.at(-1), "and 2 more");
   t.ok(lines.every((line) => line.length < 320));
-  t.end();
 });

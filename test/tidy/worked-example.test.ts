@@ -22,14 +22,13 @@ function isOfServer(path: string): boolean {
   return /^(?:actors|schemas|src)\//.test(path);
 }
 
-t.test("saved snippets take at most 7 files of the server and 4 of the tests", (t) => {
+t.test("saved snippets take at most 7 files of the server and 4 of the tests", async (t) => {
   const files = readSources().filter(({ path, text }) => /saved.?snippet/i.test(path + text));
   const paths = files.map(({ path }) => path).filter((path) => path !== "test/tidy/worked-example.test.ts");
   const ofServer = paths.filter(isOfServer);
   const ofTests = paths.filter((path) => path.startsWith("test/"));
   t.ok(ofServer.length > 0 && ofServer.length <= serverFilesMax, ofServer.join(" "));
   t.ok(ofTests.length > 0 && ofTests.length <= testFilesMax, ofTests.join(" "));
-  t.end();
 });
 
 t.test("the worked example takes no more files, applies, compiles and passes its tests", async (t) => {

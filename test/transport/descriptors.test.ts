@@ -10,19 +10,21 @@ import { ManualClock } from "../support/manual-clock.ts";
 import { checkout } from "../support/process.ts";
 import { tracingObstacle } from "../support/strace.ts";
 
-t.test("[S3] descriptors_reserved: the reserve is a share of a low limit, descriptors_max bounds a high one", (t) => {
-  const { descriptors_reserved: reserved, descriptors_reserved_share: share, descriptors_max: max } = limits;
-  const atShare = reserved / share;
-  for (const limit of [64, atShare - 4]) t.equal(new Descriptors(limit).bound, limit * (1 - share), String(limit));
-  for (const limit of [atShare, atShare + 1, max])
-    t.equal(new Descriptors(limit).bound, limit - reserved, String(limit));
-  for (const limit of [max + 1, Number.POSITIVE_INFINITY]) {
-    t.equal(new Descriptors(limit).bound, max - reserved, String(limit));
-  }
-  t.end();
-});
+t.test(
+  "[S3] descriptors_reserved: the reserve is a share of a low limit, descriptors_max bounds a high one",
+  async (t) => {
+    const { descriptors_reserved: reserved, descriptors_reserved_share: share, descriptors_max: max } = limits;
+    const atShare = reserved / share;
+    for (const limit of [64, atShare - 4]) t.equal(new Descriptors(limit).bound, limit * (1 - share), String(limit));
+    for (const limit of [atShare, atShare + 1, max])
+      t.equal(new Descriptors(limit).bound, limit - reserved, String(limit));
+    for (const limit of [max + 1, Number.POSITIVE_INFINITY]) {
+      t.equal(new Descriptors(limit).bound, max - reserved, String(limit));
+    }
+  },
+);
 
-t.test("[D43] a look at the descriptors finds room until the numbers of the reserve begin", (t) => {
+t.test("[D43] a look at the descriptors finds room until the numbers of the reserve begin", async (t) => {
   const taken: number[] = [];
   t.teardown(() => {
     for (const file of taken) closeSync(file);
@@ -36,7 +38,6 @@ t.test("[D43] a look at the descriptors finds room until the numbers of the rese
   t.ok(Math.max(...taken) < descriptors.bound, "no number of the reserve was taken");
   for (const file of taken.splice(0, 1)) closeSync(file);
   t.ok(descriptors.hasRoom(), "one was released");
-  t.end();
 });
 
 /** A look at the descriptors in a process whose `open` of these files fails. */
@@ -53,17 +54,16 @@ function lookWhile(error: string, paths: readonly string[]): string {
   return stdout.trim() || stderr;
 }
 
-t.test("[D43] a look at the descriptors finds none left only where the kernel says so", (t) => {
+t.test("[D43] a look at the descriptors finds none left only where the kernel says so", async (t) => {
   const obstacle = tracingObstacle();
   if (obstacle === null) {
     t.equal(lookWhile("EACCES", ["/"]), "true", "a root folder that the process may not read");
     for (const error of ["EACCES", "ENOENT"]) t.equal(lookWhile(error, ["/dev/null"]), "true", `no device: ${error}`);
     for (const error of ["EMFILE", "ENFILE"]) t.equal(lookWhile(error, ["/", "/dev/null"]), "false", error);
   } else t.comment(`skipped: ${obstacle}`);
-  t.end();
 });
 
-t.test("[S3] connections_refused_log_ms: refused connections are counted, and logged once in that time", (t) => {
+t.test("[S3] connections_refused_log_ms: refused connections are counted, and logged once in that time", async (t) => {
   const clock = new ManualClock(0);
   const lines: unknown[] = [];
   let hasRoom = false;
@@ -80,5 +80,4 @@ t.test("[S3] connections_refused_log_ms: refused connections are counted, and lo
   hasRoom = true;
   t.equal(admits(), true);
   t.equal(lines.length, 2);
-  t.end();
 });

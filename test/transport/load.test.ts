@@ -56,12 +56,11 @@ t.test("the server says in one log line which transport it uses and why", async 
   t.equal(lines.length, 1);
 });
 
-t.test("TRANSPORT is auto, native or node", (t) => {
+t.test("TRANSPORT is auto, native or node", async (t) => {
   t.equal(readConfig({}).transport, "auto");
   for (const choice of ["auto", "native", "node"]) t.equal(readConfig({ TRANSPORT: choice }).transport, choice);
   t.throws(() => readConfig({ TRANSPORT: "uws" }), {
     name: "BadConfig",
     message: /TRANSPORT="uws".*auto, native, node/,
   });
-  t.end();
 });
