@@ -14,6 +14,7 @@ import { temporaryFolder } from "../support/server.ts";
 import { describeRecord } from "./contract.ts";
 import { SyncJournal, smallSegment } from "./sync-journal.ts";
 
+const numRuns = Number(process.env["RUNS"] ?? 400);
 const sectorBytes = 512;
 
 type Files = ReadonlyMap<string, Buffer>;
@@ -130,7 +131,7 @@ t.test("[M1] a power cut during a flush loses no record that was announced, and 
     const fault = faultIn(outcome, written, announced);
     if (fault !== null) throw new Error(fault);
   });
-  fc.assert(property, { seed: seedOf(t), numRuns: 400 });
+  fc.assert(property, { seed: seedOf(t), numRuns });
   t.ok(torn > 0, `${torn} batches were torn in the middle`);
 });
 
@@ -157,7 +158,7 @@ t.test("[M1] a journal that is cut at any byte is read up to there, or rejected"
     if (!(truncated instanceof JournalDamaged)) throw new Error("a file that is too short was accepted");
     if (!truncated.message.includes(name)) throw new Error(`the error does not name ${name}: ${truncated.message}`);
   });
-  fc.assert(property, { seed: seedOf(t), numRuns: 400 });
+  fc.assert(property, { seed: seedOf(t), numRuns });
 });
 
 t.test(
@@ -189,7 +190,7 @@ t.test(
         if (fault !== null) throw new Error(fault);
       }
     });
-    fc.assert(property, { seed: seedOf(t), numRuns: 600 });
+    fc.assert(property, { seed: seedOf(t), numRuns });
     t.ok(rejected > 50, `${rejected} were rejected`);
   },
 );
@@ -211,7 +212,7 @@ function flippedBits(t: Test, read: (folder: string) => Outcome) {
 }
 
 t.test("[M1] a flipped bit in records that no later frame follows may cut them, and never changes one", async (t) => {
-  fc.assert(flippedBits(t, start), { seed: seedOf(t), numRuns: 400 });
+  fc.assert(flippedBits(t, start), { seed: seedOf(t), numRuns });
 });
 
 t.test("positive control: flipped bits find a journal that does not check the checksum of a frame", async (t) => {
@@ -233,7 +234,7 @@ t.test("positive control: flipped bits find a journal that does not check the ch
   };
   const { failed, errorInstance } = fc.check(flippedBits(t, read), {
     seed: seedOf(t),
-    numRuns: 400,
+    numRuns,
     endOnFailure: true,
   });
   t.ok(failed);
@@ -259,5 +260,5 @@ t.test("[M1] a start notices every segment that is missing and was not released"
     if (outcome instanceof JournalDamaged || outcome.length === expected) return;
     throw new Error(`${name} is not missed: ${outcome.length} of ${expected} records`);
   });
-  fc.assert(property, { seed: seedOf(t), numRuns: 400 });
+  fc.assert(property, { seed: seedOf(t), numRuns });
 });

@@ -1,5 +1,5 @@
 /**
- * Two thousand sockets (E2, E3): one in a hundred stalls while messages are sent, then all are disconnected at once.
+ * Many sockets (E2, E3): one in a hundred stalls while messages are sent, then all are disconnected at once.
  * Every receiver gets exactly what was posted, without a gap or a duplicate, whichever sockets stall and whenever they
  * resume.
  */
@@ -11,9 +11,9 @@ import { increases, messageIds, queueOf, resume, sayMany } from "../support/real
 import { lacksDescriptors, mismatched, Receiver } from "../support/receivers.ts";
 import { startTestServer } from "../support/server.ts";
 
+const sockets = Number(process.env["SOCKETS"] ?? 2000);
 const people = 40;
-const socketsEach = 50;
-const sockets = people * socketsEach;
+const socketsEach = sockets / people;
 const stalledSockets = sockets / 100;
 
 const skip = lacksDescriptors(sockets + stalledSockets);
@@ -54,13 +54,13 @@ async function stalled(client: Client, queue: Queue): Promise<RawSocket> {
 }
 
 t.test(
-  "[E3] 2,000 sockets receive every event while 1 % of them do not read; those resume without a gap",
+  "[E3] thousands of sockets receive every event while 1 % of them do not read; those resume without a gap",
   { skip },
   async (t) => {
     const sleeper = await server.user("sleeper");
     await owner.createChannel("load", [...members, sleeper]);
-    // The messages that fill the stalled readers' buffers have few recipients, so that no memory is needed for two
-    // thousand copies.
+    // The messages that fill the stalled readers' buffers have few recipients, so that no memory is needed for
+    // thousands of copies.
     await owner.createChannel("large", [sleeper]);
     const receivers = everybody();
     await openAll(receivers);
@@ -119,19 +119,23 @@ t.test(
   },
 );
 
-t.test("[E2] 2,000 sockets disconnected at once all resume without a gap or a duplicate", { skip }, async (t) => {
-  await owner.createChannel("storm", members);
-  const receivers = everybody();
-  await openAll(receivers);
-  const ids = await sayMany(owner, "storm", "t", texts(10));
-  // Disconnected in the middle: some have the latest messages, some do not.
-  await receivers[0]?.got(ids.at(-1) ?? 0);
-  for (const receiver of receivers) receiver.drop();
-  ids.push(...(await sayMany(owner, "storm", "t", texts(20))));
-  const during = sayMany(owner, "storm", "t", texts(20));
-  await Promise.all(receivers.map((receiver) => receiver.open()));
-  ids.push(...(await during), await owner.say("storm", "t", "the last"));
-  await Promise.all(receivers.map((receiver) => receiver.got(ids.at(-1) ?? 0)));
-  t.strictSame(mismatched(receivers, ids), [], `${sockets} sockets, ${ids.length} messages each`);
-  for (const receiver of receivers) receiver.drop();
-});
+t.test(
+  "[E2] thousands of sockets disconnected at once all resume without a gap or a duplicate",
+  { skip },
+  async (t) => {
+    await owner.createChannel("storm", members);
+    const receivers = everybody();
+    await openAll(receivers);
+    const ids = await sayMany(owner, "storm", "t", texts(10));
+    // Disconnected in the middle: some have the latest messages, some do not.
+    await receivers[0]?.got(ids.at(-1) ?? 0);
+    for (const receiver of receivers) receiver.drop();
+    ids.push(...(await sayMany(owner, "storm", "t", texts(20))));
+    const during = sayMany(owner, "storm", "t", texts(20));
+    await Promise.all(receivers.map((receiver) => receiver.open()));
+    ids.push(...(await during), await owner.say("storm", "t", "the last"));
+    await Promise.all(receivers.map((receiver) => receiver.got(ids.at(-1) ?? 0)));
+    t.strictSame(mismatched(receivers, ids), [], `${sockets} sockets, ${ids.length} messages each`);
+    for (const receiver of receivers) receiver.drop();
+  },
+);
