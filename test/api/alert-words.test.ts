@@ -2,8 +2,7 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { expects, type Params, refusal, success } from "../support/client.ts";
-import { restart } from "../support/restart.ts";
-import { startTestServer, temporaryFolder } from "../support/server.ts";
+import { startTestServer } from "../support/server.ts";
 import { newUsers, oneOfEachKind } from "../support/server-with-users.ts";
 
 const server = await startTestServer(t);
@@ -129,12 +128,4 @@ t.test("every user has their own list, guests and bots included", async (t) => {
   for (const client of everybody) {
     await expects(t, client.delete(path, { alert_words: [`word of ${client.userId}`] }), words());
   }
-});
-
-t.test("[M1] alert words survive a restart in their original spelling", async (t) => {
-  const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
-  const person = await before.user("person");
-  await person.post(path, { alert_words: ["Ünïcode 🙂", "plain"] });
-  const after = await restart(t, before);
-  await expects(t, after.as(person).get(path), words("plain", "Ünïcode 🙂"));
 });

@@ -7,7 +7,7 @@ import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { makeBot } from "../support/bots.ts";
 import { Client, expects, outcome, type Params, refusal, success } from "../support/client.ts";
-import { startTestServer, temporaryFolder } from "../support/server.ts";
+import { startTestServer } from "../support/server.ts";
 import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
 import { Socket } from "../support/socket.ts";
 
@@ -296,19 +296,4 @@ t.test("[S1] a bot of another organization does not exist here, and its key is r
   for (const ask of Object.values(operations)) t.strictSame(await ask(other.owner, bot.userId), noSuchBot);
   const answer = await new Client(other.url, bot.account).get("/users/me");
   t.strictSame(outcome(answer), refusal("Invalid API key", "INVALID_API_KEY", 401));
-});
-
-t.test("[M1] bots, their defaults and their keys survive a restart", async (t) => {
-  const dataDir = temporaryFolder(t);
-  const before = await startTestServer(t, { dataDir });
-  const { bot } = await makeBot(before.owner, "lasting", {
-    bot_type: 3,
-    payload_url: url,
-    default_sending_stream: "general",
-  });
-  const listed = (await before.owner.get("/bots")).body;
-  await before.stop();
-  const after = await startTestServer(t, { dataDir });
-  t.strictSame((await after.owner.get("/bots")).body, listed);
-  t.equal((await new Client(after.url, bot.account).get("/users/me")).body.bot_owner_id, after.owner.userId);
 });

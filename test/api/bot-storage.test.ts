@@ -3,8 +3,7 @@ import { createHash } from "node:crypto";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { type Client, expects, outcome, refusal, success } from "../support/client.ts";
-import { restart } from "../support/restart.ts";
-import { startTestServer, temporaryFolder } from "../support/server.ts";
+import { startTestServer } from "../support/server.ts";
 import { newUsers, oneOfEachKind } from "../support/server-with-users.ts";
 
 const server = await startTestServer(t);
@@ -121,13 +120,4 @@ t.test("[D25] a repeat under its Idempotency-Key changes nothing", async (t) => 
   await bot.put("/bot_storage", { storage: { key: "second" } });
   await expects(t, bot.put("/bot_storage", { storage: { key: "first" } }, headers), success());
   t.strictSame(await storageOf(bot), stored({ key: "second" }));
-});
-
-t.test("[M1] a bot's storage survives a restart", async (t) => {
-  const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
-  const bot = await before.bot("keeper", before.owner);
-  await bot.put("/bot_storage", { storage: { state: "kept", other: "gone" } });
-  await bot.delete("/bot_storage", { keys: ["other"] });
-  const after = await restart(t, before);
-  t.strictSame(await storageOf(after.as(bot)), stored({ state: "kept" }));
 });

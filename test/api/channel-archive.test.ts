@@ -14,8 +14,6 @@ import {
   refusal,
   success,
 } from "../support/client.ts";
-import { restart } from "../support/restart.ts";
-import { startTestServer } from "../support/server.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, administrator, member, guest, holder } = await startServerWithUsers(t, [
@@ -272,25 +270,4 @@ t.test("[D280] unread messages of an archived channel are not counted, and a rea
   t.notOk((await unread()).topics.includes("one"));
   await expects(t, reader.post("/mark_stream_as_read", { stream_id: id }), success());
   t.strictSame((await unread()).topics, []);
-});
-
-t.test("[M1] changed, archived and unarchived channels survive a restart", async (t) => {
-  const before = await startTestServer(t);
-  const one = await before.owner.createChannel("one", [before.owner]);
-  const two = await before.owner.createChannel("two", [before.owner]);
-  const people = { direct_members: [before.owner.userId], direct_subgroups: [3] };
-  await before.owner.patch(`/streams/${one}`, {
-    new_name: "first",
-    is_private: true,
-    can_send_message_group: { new: people },
-  });
-  await before.owner.delete(`/streams/${one}`);
-  await before.owner.delete(`/streams/${two}`);
-  await before.owner.patch(`/streams/${two}`, { is_archived: false });
-  const seen = await Promise.all([one, two].map((id) => before.owner.get(`/streams/${id}`)));
-  const { as } = await restart(t, before);
-  const again = await Promise.all([one, two].map((id) => as(before.owner).get(`/streams/${id}`)));
-  t.strictSame(again.map(outcome), seen.map(outcome));
-  t.match(again[0]?.body.stream, { name: "first", is_archived: true, can_send_message_group: people });
-  t.match(again[1]?.body.stream, { is_archived: false });
 });

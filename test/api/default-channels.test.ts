@@ -6,8 +6,7 @@ import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { type Client, expects, outcome, refusal, success } from "../support/client.ts";
-import { restart } from "../support/restart.ts";
-import { startTestServer, temporaryFolder } from "../support/server.ts";
+import { startTestServer } from "../support/server.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, member, guest } = await startServerWithUsers(t, ["member", "guest"]);
@@ -117,12 +116,4 @@ t.test("[S3] default_channels_max: one more is rejected until one is removed", a
   await expects(t, crowded.owner.post("/users/me/subscriptions", two), full, "there is room for one");
   await expects(t, crowded.owner.post(path, { stream_id: last }), success());
   t.equal((await channelsOf(await crowded.user("newcomer"))).length, ids.length);
-});
-
-t.test("[M1] default channels survive a restart", async (t) => {
-  const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
-  const id = await before.owner.createChannel("kept", []);
-  await before.owner.post(path, { stream_id: id });
-  const after = await restart(t, before);
-  t.strictSame(await defaultsOf(after.as(before.owner)), [general, id]);
 });

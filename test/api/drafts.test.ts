@@ -4,8 +4,6 @@ import { removeAllDrafts } from "../../actors/user/drafts.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type Client, type Event, expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
-import { restart } from "../support/restart.ts";
-import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { newUsers, oneOfEachKind, startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, member, guest, former } = await startServerWithUsers(t, ["member", "guest", "former"]);
@@ -291,28 +289,4 @@ t.test("every user can keep drafts, guests and bots included", async (t) => {
     t.ok((await draftsOf(client)).some((draft) => draft.id === id));
     await expects(t, client.delete(`/drafts/${id}`), success());
   }
-});
-
-t.test("[M1] state before + events = fresh state, and both survive a restart", async (t) => {
-  const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
-  const person = await before.user("person");
-  const ids = await keep(person, toChannel, toNobody, { ...toPeople, to: [2] });
-  const follower = await person.follow({ ...wanted, fetch_event_types: ["drafts"] });
-  await person.patch(`/drafts/${ids[0]}`, { draft: { ...toNobody, content: "changed", timestamp: at + 100 } });
-  await person.delete(`/drafts/${ids[1]}`);
-  await keep(person, { ...toNobody, timestamp: at - 5 }, { ...toChannel, timestamp: at + 50 });
-  await follower.settled();
-  const drafts = new Map<number, Event>(follower.state.drafts.map((draft: Event) => [draft.id, draft]));
-  for (const event of follower.ofType("drafts")) {
-    if (event.op === "add") for (const draft of event.drafts) drafts.set(draft.id, draft);
-    if (event.op === "update") drafts.set(event.draft.id, event.draft);
-    if (event.op === "remove") drafts.delete(event.draft_id);
-  }
-  const known = [...drafts.values()].sort((a, b) => b.timestamp - a.timestamp);
-  t.equal(known.length, 4);
-  t.strictSame(await draftsOf(person), known);
-  const after = await restart(t, before);
-  t.strictSame(await draftsOf(after.as(person)), known);
-  const [next = 0] = await keep(after.as(person), toNobody);
-  t.ok(next > Math.max(...drafts.keys()));
 });

@@ -203,15 +203,6 @@ t.test("[behaviour 4.3] only clients that expand URL templates receive linkifier
   await clear();
 });
 
-t.test("[M1] linkifiers survive a restart", async (t) => {
-  const dataDir = temporaryFolder(t);
-  const first = await startTestServer(t, { dataDir });
-  const { id } = (await first.owner.post("/realm/filters", issues)).body;
-  await first.stop();
-  const second = await startTestServer(t, { dataDir });
-  t.strictSame(await listed(second.owner), [{ id, ...issues }]);
-});
-
 t.test("[D260] administrators try a linkifier in a text, and nothing is saved", async (t) => {
   const preview = (more: Params, client = administrator) =>
     client.post("/realm/linkifiers/preview", { ...issues, text: "#1, and\n#22", ...more });

@@ -4,8 +4,6 @@ import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { type Client, expects, refusal, success } from "../support/client.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
-import { restart } from "../support/restart.ts";
-import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { newUsers, startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, member, guest } = await startServerWithUsers(t, ["member", "guest"]);
@@ -114,14 +112,4 @@ t.test("[S3] muted_users_per_user_max: one more is rejected until one is unmuted
   await expects(t, person.post(pathOf(owner.userId)), "Too many muted users");
   await expects(t, person.delete(pathOf(member.userId)), success());
   await expects(t, person.post(pathOf(owner.userId)), success());
-});
-
-t.test("[M1] muted users stay muted after a restart", async (t) => {
-  const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
-  const person = await before.user("person");
-  await person.post(pathOf(2));
-  const known = await mutedBy(person);
-  const after = await restart(t, before);
-  t.strictSame(await mutedBy(after.as(person)), known);
-  await expects(t, after.as(person).post(pathOf(2)), "User already muted");
 });

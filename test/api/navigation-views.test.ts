@@ -4,8 +4,7 @@ import { navigationViewKey } from "../../domain/navigation-views.ts";
 import { limits } from "../../schemas/limits.ts";
 import { builtInFragments } from "../../schemas/navigation-views.ts";
 import { type Client, type Event, expects, outcome, type Params, refusal, success } from "../support/client.ts";
-import { restart } from "../support/restart.ts";
-import { startTestServer, temporaryFolder } from "../support/server.ts";
+import { startTestServer } from "../support/server.ts";
 import { newUsers, oneOfEachKind } from "../support/server-with-users.ts";
 
 const server = await startTestServer(t);
@@ -226,26 +225,4 @@ t.test("[spec 4.17] users of every role have their own views", async (t) => {
     await expects(t, client.delete(path), success());
     t.strictSame(await viewsOf(client), []);
   }
-});
-
-t.test("[M1] state before + events = fresh state, and both survive a restart", async (t) => {
-  const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
-  const person = await before.user("person");
-  for (const name of ["one", "two"]) await person.post("/navigation_views", { fragment: name, is_pinned: true, name });
-  const follower = await person.follow({ ...wanted, fetch_event_types: ["navigation_views"] });
-  await person.patch("/navigation_views/one", { is_pinned: false, name: "first" });
-  await person.patch("/navigation_views/drafts", { is_pinned: true });
-  await person.delete("/navigation_views/two");
-  await person.post("/navigation_views", alerted);
-  await follower.settled();
-  const views = new Map<string, Event>(follower.state.navigation_views.map((view: Event) => [view.fragment, view]));
-  for (const event of follower.ofType("navigation_view")) {
-    if (event.op === "add") views.set(event.navigation_view.fragment, event.navigation_view);
-    if (event.op === "update") views.set(event.fragment, { ...views.get(event.fragment), ...event.data });
-    if (event.op === "remove") views.delete(event.fragment);
-  }
-  const known = [...views.values()].sort((a, b) => (a.fragment < b.fragment ? -1 : 1));
-  t.strictSame(await viewsOf(person), known);
-  const after = await restart(t, before);
-  t.strictSame(await viewsOf(after.as(person)), known);
 });

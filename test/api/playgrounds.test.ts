@@ -4,8 +4,6 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { expects, outcome, type Params, refusal, success } from "../support/client.ts";
-import { restart } from "../support/restart.ts";
-import { startTestServer } from "../support/server.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, administrator, moderator, guest } = await startServerWithUsers(t, [
@@ -157,13 +155,6 @@ t.test("[S3] playgrounds_per_realm_max: one more is rejected", async (t) => {
   t.equal((await owner.post("/realm/playgrounds", python)).status, 200);
   const over = await owner.post("/realm/playgrounds", { ...python, name: "over" });
   t.strictSame(outcome(over), refusal("Too many playgrounds"));
-});
-
-t.test("[M1] playgrounds survive a restart", async (t) => {
-  const before = await startTestServer(t);
-  const { id } = (await before.owner.post("/realm/playgrounds", python)).body;
-  const { as } = await restart(t, before);
-  t.strictSame(await listed(as(before.owner)), [{ id, ...python }]);
 });
 
 t.test("[D277] a stored playground with another scheme than http and https is shown to no client", async (t) => {

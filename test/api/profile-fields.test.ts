@@ -7,7 +7,7 @@ import { limits } from "../../schemas/limits.ts";
 import { makeBot } from "../support/bots.ts";
 import { expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { colours, enter, fieldSeenBy, fieldsSeenBy, fieldTypes, makeField, profileOf } from "../support/profiles.ts";
-import { startTestServer, temporaryFolder } from "../support/server.ts";
+import { startTestServer } from "../support/server.ts";
 import { everyRole, startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, administrator, moderator, member, guest } = await startServerWithUsers(t, everyRole);
@@ -318,20 +318,4 @@ t.test("[S1] fields of another organization do not exist here", async (t) => {
   const id = (await fieldsSeenBy(owner))[0]?.id;
   t.strictSame(await fieldsSeenBy(other.owner), []);
   await expects(t, other.owner.delete(`/realm/profile_fields/${id}`), notFound(id));
-});
-
-t.test("[M1] fields, their order and values survive a restart", async (t) => {
-  const dataDir = temporaryFolder(t);
-  const before = await startTestServer(t, { dataDir });
-  const ids = [
-    await makeField(before.owner, "A", fieldTypes.short),
-    await makeField(before.owner, "B", fieldTypes.list, { field_data: colours }),
-  ];
-  await before.owner.patch("/realm/profile_fields", { order: [...ids].reverse() });
-  await enter(before.owner, ids[0] ?? 0, "**a**");
-  const [fields, profile] = [await fieldsSeenBy(before.owner), await profileOf(before.owner)];
-  await before.stop();
-  const after = await startTestServer(t, { dataDir });
-  t.strictSame(await fieldsSeenBy(after.owner), fields);
-  t.strictSame(await profileOf(after.owner), profile);
 });

@@ -3,8 +3,7 @@ import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { type Client, type Event, expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
-import { restart } from "../support/restart.ts";
-import { startTestServer, temporaryFolder } from "../support/server.ts";
+import { startTestServer } from "../support/server.ts";
 import { newUsers, oneOfEachKind } from "../support/server-with-users.ts";
 
 const server = await startTestServer(t);
@@ -164,24 +163,4 @@ t.test("[behaviour 2.19] every user can save snippets, guests and bots included"
     t.match(await snippetsOf(client), [{ id, title: "x" }]);
     await expects(t, client.delete(`/saved_snippets/${id}`), success());
   }
-});
-
-t.test("[M1] state before + events = fresh state, and both survive a restart", async (t) => {
-  const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
-  const person = await before.user("person");
-  const ids = [await save(person), await save(person), await save(person)];
-  const follower = await person.follow({ ...wanted, fetch_event_types: ["saved_snippets"] });
-  await person.patch(`/saved_snippets/${ids[1]}`, { title: "changed" });
-  await person.delete(`/saved_snippets/${ids[0]}`);
-  await save(person, { title: "new", content: "new" });
-  await follower.settled();
-  const snippets = new Map<number, Event>(follower.state.saved_snippets.map((one: Event) => [one.id, one]));
-  for (const event of follower.ofType("saved_snippets")) {
-    if (event.op === "remove") snippets.delete(event.saved_snippet_id);
-    else snippets.set(event.saved_snippet.id, event.saved_snippet);
-  }
-  t.strictSame(await snippetsOf(person), [...snippets.values()]);
-  const after = await restart(t, before);
-  t.strictSame(await snippetsOf(after.as(person)), [...snippets.values()]);
-  t.ok((await save(after.as(person))) > Math.max(...snippets.keys()));
 });

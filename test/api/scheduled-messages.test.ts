@@ -6,15 +6,7 @@ import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { expects, outcome, type Params, refusal, success } from "../support/client.ts";
-import {
-  followLists,
-  freshLists,
-  laterS,
-  listsByEvents,
-  schedule,
-  scheduledOf,
-  scheduledStage,
-} from "../support/scheduled.ts";
+import { followLists, laterS, schedule, scheduledOf, scheduledStage } from "../support/scheduled.ts";
 import { newUsers } from "../support/server-with-users.ts";
 
 const stage = await scheduledStage(t);
@@ -348,17 +340,4 @@ t.test("guests and bots can schedule messages, anonymous callers cannot", async 
   }
   t.equal((await owner.anonymous().get("/scheduled_messages")).status, 401);
   t.equal((await owner.anonymous().post("/scheduled_messages", toChannel())).status, 401);
-});
-
-t.test("state before + events = fresh state", async (t) => {
-  const person = await newUser();
-  const kept = await schedule(person, toChannel());
-  const dropped = await schedule(person, toChannel());
-  const follower = await followLists(person);
-  await person.patch(`/scheduled_messages/${kept}`, { content: "changed", scheduled_delivery_timestamp: stage.in(5) });
-  await person.delete(`/scheduled_messages/${dropped}`);
-  await schedule(person, toChannel({ topic: "" }));
-  await schedule(person, toChannel({ type: "direct", to: [member.userId] }));
-  t.strictSame(await listsByEvents(follower), await freshLists(person));
-  t.equal((await scheduledOf(person)).length, 3);
 });

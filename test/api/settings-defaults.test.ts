@@ -4,7 +4,7 @@
  */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
-import { Client, expects, refusal, success } from "../support/client.ts";
+import { expects, refusal, success } from "../support/client.ts";
 import { startTestServer } from "../support/server.ts";
 import {
   defaultsOf,
@@ -142,15 +142,4 @@ t.test("[spec 4.2] new users get the defaults; existing users keep their values,
   );
   await byRequest.patch("/settings", { color_scheme: 1 });
   t.equal((await settingsOf(byRequest)).color_scheme, 1, "they may return to the built-in value");
-});
-
-t.test("[M1] defaults survive a restart and apply to later users", async (t) => {
-  const first = await startTestServer(t);
-  await first.owner.patch(path, { web_home_view: "recent_topics", enable_digest_emails: false });
-  const before = await defaultsOf(first.owner);
-  await first.stop();
-  const second = await startTestServer(t, { dataDir: first.dataDir });
-  t.strictSame(await defaultsOf(new Client(second.url, first.owner.account)), before);
-  const newcomer = await second.user("newcomer");
-  t.match(await settingsOf(newcomer), { web_home_view: "recent_topics", enable_digest_emails: false });
 });

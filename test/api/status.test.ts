@@ -4,8 +4,6 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { type Client, type Event, expects, outcome, type Params, refusal, success } from "../support/client.ts";
-import { restart } from "../support/restart.ts";
-import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { everyRole, newUsers, startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, administrator, moderator, member, guest } = await startServerWithUsers(t, everyRole);
@@ -354,13 +352,4 @@ t.test("state before + events = fresh state", async (t) => {
     { type: "user_status", user_id: second.userId, away: true },
     { type: "user_status", user_id: second.userId, away: false },
   ]);
-});
-
-t.test("[M1] a status survives a restart", async (t) => {
-  const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
-  const person = await before.user("person");
-  await person.post("/users/me/status", { status_text: "still here", away: true, ...car });
-  const after = await restart(t, before);
-  const set = { away: true, status_text: "still here", ...car };
-  t.strictSame(await statusOf(person, after.as(person)), set);
 });

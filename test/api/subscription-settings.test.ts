@@ -6,8 +6,6 @@ import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { type Client, expects, refusal, success } from "../support/client.ts";
-import { restart } from "../support/restart.ts";
-import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, member, other, guest } = await startServerWithUsers(t, ["member", "other", "guest"]);
@@ -160,11 +158,4 @@ t.test("[behaviour 4.4] settings are kept while a user unsubscribes and subscrib
   await expects(t, change(other, [to(second, "pin_to_top", true)]), `Not subscribed to channel ID ${second}`);
   await other.post("/users/me/subscriptions", { subscriptions: [{ name: "second" }] });
   t.match(await settingsOf(other, second), { color: "#0000ff", push_notifications: false });
-});
-
-t.test("[M1] settings survive a restart", async (t) => {
-  const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
-  await change(before.owner, [to(1, "is_muted", true), to(1, "color", "#00f")]);
-  const after = await restart(t, before);
-  t.match(await settingsOf(after.as(before.owner), 1), { is_muted: true, color: "#00f" });
 });

@@ -296,21 +296,6 @@ t.test("[S3] the number of groups in an organization is limited", async (t) => {
   await expects(t, create("one more"), "Too many user groups");
 });
 
-t.test("[M1] groups and their settings survive a restart", async (t) => {
-  const first = await startTestServer(t);
-  const somebody = await first.user("somebody");
-  const id = await createGroup(first.owner, "kept", [somebody], {
-    subgroups: [first.group("role:moderators")],
-    can_join_group: people(somebody),
-  });
-  const idle = await createGroup(first.owner, "idle");
-  await first.owner.post(`/user_groups/${idle}/deactivate`);
-  const before = [await groupSeenBy(first.owner, id), await groupSeenBy(first.owner, idle)];
-  await first.stop();
-  const second = await startTestServer(t, { dataDir: first.dataDir });
-  t.strictSame([await groupSeenBy(second.owner, id), await groupSeenBy(second.owner, idle)], before);
-});
-
 t.test("[D25] a repeated creation under its key returns the same group", async (t) => {
   const params = { name: freshName(), description: "", members: [] };
   const key = { "Idempotency-Key": "group-1" };

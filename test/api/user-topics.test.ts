@@ -2,13 +2,12 @@
  * Topic policies: POST /user_topics and PATCH /users/me/subscriptions/muted_topics (public API: update-user-topic,
  * mute-topic; behaviour 4.3, 4.4), and what happens to them when a channel is left or archived.
  */
-import t, { type Test } from "tap";
+import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { type Client, expects, type Follower, type Params, refusal, success } from "../support/client.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
-import { restart } from "../support/restart.ts";
-import { startTestServer, type TestServer, temporaryFolder } from "../support/server.ts";
+import type { TestServer } from "../support/server.ts";
 import { newUsers, startServerWithUsers } from "../support/server-with-users.ts";
 
 const { server, owner, member, guest } = await startServerWithUsers(t, ["member", "guest"]);
@@ -269,14 +268,4 @@ t.test("[S3] user_topics_per_user_max: one more is rejected until one goes; a ch
   t.equal((await topicsOf(person)).length, countMax);
   await expects(t, set(person, open, "t0", none), success());
   await expects(t, set(person, open, "beyond", muted), success());
-});
-
-t.test("[M1] policies survive a restart", async (t: Test) => {
-  const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
-  const person = await before.user("person");
-  await set(person, 1, "kept", followed);
-  await set(person, 1, "dropped", muted);
-  await set(person, 1, "dropped", none);
-  const after = await restart(t, before);
-  t.strictSame(await topicsOf(after.as(person)), [[1, "kept", followed]]);
 });

@@ -6,7 +6,7 @@ import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { type Role, roles } from "../../schemas/types.ts";
 import { type Client, type Event, outcome, type Params, refusal, success } from "../support/client.ts";
-import { startTestServer, temporaryFolder } from "../support/server.ts";
+import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
 const { owner } = server;
@@ -342,14 +342,4 @@ t.test("[D25] with an Idempotency-Key the change happens once", async (t) => {
   t.strictSame(outcome(again), outcome(first));
   t.equal((await changes()).length, 2);
   t.equal((await seen(target)).full_name, "Twice");
-});
-
-t.test("[M1] the changes survive a restart", async (t) => {
-  const dataDir = temporaryFolder(t);
-  const before = await startTestServer(t, { dataDir });
-  const [id = 0] = await before.users("kept", 1);
-  await before.owner.patch(`/users/${id}`, { full_name: "Kept", role: roles.moderator });
-  await before.stop();
-  const after = await startTestServer(t, { dataDir });
-  t.match((await after.owner.get(`/users/${id}`)).body.user, { full_name: "Kept", role: roles.moderator });
 });
