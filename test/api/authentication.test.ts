@@ -92,7 +92,7 @@ t.test("[D2] malformed credentials are rejected with UNAUTHORIZED, whatever is w
   }
 });
 
-t.test("[S3] header_value_bytes_max: an Authorization header of it is read, a longer one is not", async (t) => {
+t.test("[S3] header_value_bytes_max: a longer Authorization header is not read", async (t) => {
   // Without padding, this many bytes fill the header exactly; one more exceeds it.
   const bytes = Math.floor(((limits.header_value_bytes_max - "Basic ".length) * 3) / 4);
   const headerOf = (length: number) =>

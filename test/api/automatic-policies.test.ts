@@ -147,7 +147,7 @@ t.test("[D25] a repeated request gets the first answer, policy included", async 
   await expects(t, person.post("/messages", params, key), outcome(first));
 });
 
-t.test("[spec 2.3] a user mentioned by name follows the topic if they set that and have not muted it", async (t) => {
+t.test("[spec 2.3] a user mentioned by name follows the topic if set so and not muted", async (t) => {
   const wants = { automatically_follow_topics_where_mentioned: true };
   const bot = await server.bot("helper", owner);
   const people = {

@@ -258,7 +258,7 @@ async function hostile(): Promise<Readonly<Record<string, readonly [Buffer | str
   };
 }
 
-t.test("[D187] no picture, a truncated one or one of a false size is rejected and changes nothing", async (t) => {
+t.test("[D187] files that are no picture, truncated or of a false size are rejected", async (t) => {
   const person = await somebody();
   const changes = await owner.watchChanges();
   for (const [what, [bytes, expected]] of Object.entries(await hostile())) {

@@ -145,7 +145,7 @@ t.test("[spec 4.14] `group_ids` needs the permission to add users to each group 
   server.setRealm(administrators);
 });
 
-t.test("[spec 8, S3] welcome_message_custom_text lists and minutes have bounds", async (t) => {
+t.test("[spec 8, S3] the welcome text, lists and minutes have bounds", async (t) => {
   const max = limits.welcome_message_code_points_max;
   t.equal(max, 8000);
   t.equal((await owner.post(path, { welcome_message_custom_text: "😀".repeat(max) })).status, 200);

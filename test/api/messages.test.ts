@@ -175,7 +175,7 @@ t.test("[behaviour 1.8] a topic must be printable", async (t) => {
   }
 });
 
-t.test("[M7] topics that differ only in case or accents are one conversation, with the first spelling", async (t) => {
+t.test("[M7] topics that differ in case or composition are one conversation, with the first spelling", async (t) => {
   await send({ topic: "Caf\u00e9" });
   const sent = await send({ topic: "CAFE\u0301" });
   t.equal((await read(sent.body.id)).subject, "Caf\u00e9");
@@ -248,7 +248,7 @@ t.test("[spec 4.10] apply_markdown=false returns the raw text in content; raw_co
   await expects(t, owner.get(`/messages/${id}`, { apply_markdown: "no" }), "apply_markdown is not valid JSON");
 });
 
-t.test("[spec 7] one that is missing or hidden from the caller is rejected with Invalid message(s)", async (t) => {
+t.test("[spec 7] a missing message and a hidden one are rejected with Invalid message(s)", async (t) => {
   await owner.createChannel("sealed", [owner], { invite_only: true });
   const hidden = await owner.say("sealed", "t", "secret");
   const direct = (await owner.post("/messages", { type: "direct", to: [owner.userId], content: "mine" })).body.id;
@@ -335,7 +335,7 @@ t.test("[behaviour 2.3] first_message_id of a channel is its oldest one, even of
   t.equal(rush.first_message_id, Math.min(...ids));
 });
 
-t.test("[behaviour 5.8] only links into the organization become relative, sent, edited or previewed", async (t) => {
+t.test("[behaviour 5.8] only links into the organization become relative: sent, edited, previewed", async (t) => {
   const content = `[foo](${server.url}/#narrow/channel/1-x) ${server.url}/#narrow/is/dm https://elsewhere.example/#narrow/is/dm`;
   const shown =
     '<p><a href="#narrow/channel/1-x">foo</a> ' +

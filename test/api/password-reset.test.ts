@@ -187,7 +187,7 @@ t.test("[D257] a newer link replaces an older one, whoever made it", async (t) =
   t.strictSame(await opens(dora, first, next), [false, true]);
 });
 
-t.test("[D257] a link ends when the password or the address changes, and the account is deactivated", async (t) => {
+t.test("[D257] a link ends with a change of the password or the address, or a deactivation", async (t) => {
   const eve = await server.person("Eve");
   const changing = await linkFor(eve);
   t.equal((await eve.patch("/settings", { old_password: first, new_password: next })).status, 200);

@@ -177,7 +177,7 @@ t.test("[behaviour 4.4] readers receive an event with the user in both forms, an
   t.strictSame(outside.ofType("reaction"), []);
 });
 
-t.test("[spec 7, D24] who can read a message can react to it; for others it is missing", async (t) => {
+t.test("[spec 7, D24] readers of a message can react to it; for others it is missing", async (t) => {
   const outsider = await server.user("outsider");
   const guest = await server.user("guest", roles.guest);
   const id = await member.say(channelId, "t", "x");

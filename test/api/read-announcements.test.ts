@@ -188,7 +188,7 @@ t.test("[E2] a topic that is marked while its channel's mark is still to be anno
   t.strictSame(rowsLeft(), [0, 0]);
 });
 
-t.test("[E2] what was announced as read on leaving stays read where it moves, before it is announced", async (t) => {
+t.test("[E2] what was announced as read on leaving stays read where it moves, whatever is pending", async (t) => {
   const { reader, from, to, ids, follower } = await setUp();
   t.equal(await markChannel(reader, from), 200);
   t.equal((await flag(reader, "remove", ids)).status, 200);

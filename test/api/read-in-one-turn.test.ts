@@ -41,7 +41,7 @@ for (const [what, isMuteFirst, leaves] of [
   });
 }
 
-t.test("[E2] a message marked as unread, then read by a mark is announced, if its reader leaves, too", async (t) => {
+t.test("[E2] a message marked as unread, then read by a mark is announced even if its reader leaves", async (t) => {
   const reader = await server.user("hurrying");
   const channel = await owner.createChannel("hurried", [reader]);
   const ids = await server.flood({ channelId: channel, topic: "t", count: limits.read_rows_inline_max + 5 });

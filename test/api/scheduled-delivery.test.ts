@@ -146,7 +146,7 @@ t.test("a message that is no longer allowed is kept as failed, and the bot repor
   t.strictSame(await listsByEvents(follower), await freshLists(member));
 });
 
-t.test("[S1] a user removed from a private channel cannot post there, and learns not its new name", async (t) => {
+t.test("[S1] a user removed from a private channel cannot post there or learn its new name", async (t) => {
   const { owner, member, in: at, pass } = await scheduledStage(t);
   const channelId = await owner.createChannel("secret", [owner, member], { invite_only: true });
   const when = { scheduled_delivery_timestamp: at(60) };

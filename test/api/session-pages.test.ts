@@ -138,7 +138,7 @@ t.test("[D256] only one cookie of the right name counts, in a header of at most 
   t.equal(await statusOf(filler(limits.cookie_header_bytes_max + 1)), 401);
 });
 
-t.test("[D256] behind a proxy with TLS the cookie is Secure, of the host, and not for pages without", async (t) => {
+t.test("[D256] behind a proxy with TLS the cookie is Secure and bound to the host", async (t) => {
   const proxied = await startTestServer(t, { environment: { TRUST_PROXY: "true" } });
   const person = await proxied.person("Ann");
   const tls = { ...ownPage, "X-Forwarded-Proto": "https" };

@@ -163,7 +163,7 @@ t.test("[behaviour 2.1] email_address_visibility: viewers get an event when it a
   t.strictSame([fields(admins), fields(own)], [api, api]);
 });
 
-t.test("[behaviour 2.1] presence_enabled off makes the user offline at once, on active, with events", async (t) => {
+t.test("[behaviour 2.1] presence_enabled makes the user offline or active at once, with events", async (t) => {
   const person = await server.user("visible");
   const newer = await watcher.follow({ client_capabilities: { simplified_presence_events: true } });
   const report = () => person.post("/users/me/presence", { status: "active", ping_only: true });

@@ -43,39 +43,42 @@ t.test("[behaviour 3.6] a new group has its record, with the default settings", 
   t.ok(at >= before && at <= before + 60, "seconds");
 });
 
-t.test("[behaviour 3.1] system groups have their records, members by role, and no one's permissions", async (t) => {
-  const { body } = await member.get("/user_groups");
-  const listed = body.user_groups.map((each: { id: number }) => each.id);
-  t.strictSame(
-    listed,
-    [...listed].sort((a: number, b: number) => a - b),
-    "by id",
-  );
-  const named = Object.fromEntries(body.user_groups.map((each: { name: string }) => [each.name, each]));
-  for (const [name, within, direct] of [
-    ["nobody", [], []],
-    ["owners", [], [owner]],
-    ["administrators", ["owners"], [administrator]],
-    ["moderators", ["administrators"], [moderator]],
-    ["everyone", ["members"], [guest]],
-    ["internet", ["everyone"], []],
-  ] as const) {
-    const record = named[`role:${name}`];
+t.test(
+  "[behaviour 3.1] system groups have their records, members by role, permissions that nobody holds",
+  async (t) => {
+    const { body } = await member.get("/user_groups");
+    const listed = body.user_groups.map((each: { id: number }) => each.id);
     t.strictSame(
-      record.direct_subgroup_ids,
-      within.map((each) => group(each)),
-      name,
+      listed,
+      [...listed].sort((a: number, b: number) => a - b),
+      "by id",
     );
-    t.strictSame(
-      record.members,
-      direct.map((each) => each.userId),
-      name,
-    );
-    t.equal(record.is_system_group, true);
-    t.equal(record.creator_id, null);
-    for (const setting of Object.keys(settings)) t.equal(record[setting], group("nobody"), `${name} ${setting}`);
-  }
-});
+    const named = Object.fromEntries(body.user_groups.map((each: { name: string }) => [each.name, each]));
+    for (const [name, within, direct] of [
+      ["nobody", [], []],
+      ["owners", [], [owner]],
+      ["administrators", ["owners"], [administrator]],
+      ["moderators", ["administrators"], [moderator]],
+      ["everyone", ["members"], [guest]],
+      ["internet", ["everyone"], []],
+    ] as const) {
+      const record = named[`role:${name}`];
+      t.strictSame(
+        record.direct_subgroup_ids,
+        within.map((each) => group(each)),
+        name,
+      );
+      t.strictSame(
+        record.members,
+        direct.map((each) => each.userId),
+        name,
+      );
+      t.equal(record.is_system_group, true);
+      t.equal(record.creator_id, null);
+      for (const setting of Object.keys(settings)) t.equal(record[setting], group("nobody"), `${name} ${setting}`);
+    }
+  },
+);
 
 t.test("[behaviour 3.6] the rules for names apply to creation and renaming, in this order", async (t) => {
   const id = await createGroup(owner, "to be renamed");

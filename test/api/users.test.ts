@@ -295,7 +295,7 @@ t.test("[D27] without credentials only spectators can list users, and get no ema
   server.setRealm({ enable_spectator_access: false });
 });
 
-t.test("[behaviour 2.15] guests under can_access_all_users_group see users of a common channel", async (t) => {
+t.test("[behaviour 2.15] guests under can_access_all_users_group see users in a common place", async (t) => {
   const [outsider = 0] = await server.users("outsider", 1);
   server.setRealm({ can_access_all_users_group: server.group("role:members") });
   const seen = await membersSeenBy(guest, { user_ids: [outsider, guest.userId, 1] });

@@ -277,7 +277,7 @@ for (const place of ["first", "last"] as const) {
   );
 }
 
-t.test("[S3] when the command queue is full, one more command is rejected the queued ones are executed", async (t) => {
+t.test("[S3] when the command queue is full, one more command is rejected, the queued ones are executed", async (t) => {
   const bench = await openNewRealm(t);
   const asked = Array.from({ length: limits.queued_commands_max + 1 }, (_, index) =>
     bench.ask(commands.idleTyping(`c${index % 100}`)),

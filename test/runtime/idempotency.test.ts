@@ -140,7 +140,7 @@ t.test("[D25, S3] a response larger than idempotency_answer_bytes_max is not sto
   t.notOk(bench.environment.has("idempotency", [ownerId, "over"]));
 });
 
-t.test("[D271, S3] idempotency_answers_bytes_per_user_max: one more evicts the oldest, as after a start", async (t) => {
+t.test("[D271, S3] idempotency_answers_bytes_per_user_max: one more evicts the oldest", async (t) => {
   const bench = await openNewRealm(t);
   const long = "x".repeat(limits.idempotency_answer_bytes_max / 2 - 100);
   const ask = (key: string, to = bench) => to.ask(commands.unsubscribe([long], null), idempotencyKey(key));

@@ -129,7 +129,7 @@ for (const { what, change, before } of races) {
   });
 }
 
-t.test("[M6] a delivery that always throws is abandoned: it stays as failed, and its author knows", async (t) => {
+t.test("[M6] a delivery that always throws is abandoned: it stays as failed, and its author is told", async (t) => {
   const bench = await openNewRealm(t);
   answerOf(await bench.ask(commands.post("lunch", "the message")));
   answerOf(await bench.ask(schedule("cannot be read", dueAt)));

@@ -18,7 +18,7 @@ function hasLibrary(pid: number): boolean | null {
   return existsSync(maps) ? /libvips|sharp/.test(readFileSync(maps, "utf8")) : null;
 }
 
-t.test("[D188] the image library is loaded with the first upload a backup has the files", async (t) => {
+t.test("[D188] the image library is loaded with the first upload; a backup has the files", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startProgram(t, dataDir);
   await first.owner.get("/users");

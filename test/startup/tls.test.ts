@@ -88,7 +88,7 @@ function poll(agent: Agent, { url, credentials: headers }: Client, queueId: stri
 }
 
 t.test(
-  "a renewed certificate is for new connections, open ones go on",
+  "a renewed certificate is used for new connections, open ones go on",
   { skip: certificateObstacle() ?? false },
   async (t) => {
     const folder = temporaryFolder(t);

@@ -46,7 +46,7 @@ function storeOf(t: Teardown, bytes: number): string {
   return folder;
 }
 
-t.test("[M5] when less than STORE_FREE_BYTES_MIN is free, writes get 503, others work", async (t) => {
+t.test("[M5] when less than STORE_FREE_BYTES_MIN is free, writes get 503, reads work", async (t) => {
   const { owner, dataDir } = await startTestServer(t, { environment: { STORE_FREE_BYTES_MIN: "900000000000000" } });
   const refusal = {
     result: "error",

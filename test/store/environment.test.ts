@@ -65,7 +65,7 @@ t.test("[M6] a nested transaction rolls back alone; the outer one continues and 
   }
 });
 
-t.test("[M2] a buffered row is visible to every reader before its transaction ends, or rolls back", async (t) => {
+t.test("[M2] a buffered row is visible to every reader, and rolls back with its transaction", async (t) => {
   const folder = temporaryFolder(t);
   const environment = openTemporary(t, folder);
   const conversation = (id: number, lastMessageId: number) => {
