@@ -60,14 +60,14 @@ t.test("only `refuse` creates rejections; every code has one, and every rejectio
     t.notOk(Object.hasOwn(body, "kind"));
   }
   const makers = sources.filter(({ path, text }) => {
-    return /^(?:actors|src)\//.test(path) && /kind: "refused",? code:|kind: "refused" as const/.test(text);
+    return /^(?:actors|domain|src)\//.test(path) && /kind: "refused",? code:|kind: "refused" as const/.test(text);
   });
   const paths = makers.map(({ path }) => path);
   t.strictSame(paths, [], "no other file creates one");
 });
 
 t.test("every rejection is in use", async (t) => {
-  const server = sources.filter(({ path }) => /^(?:actors|src)\//.test(path));
+  const server = sources.filter(({ path }) => /^(?:actors|domain|src)\//.test(path));
   for (const [name] of refusals) {
     t.ok(
       server.some(({ text }) => new RegExp(`\\brefuse\\.${name}\\b`).test(text)),
