@@ -6,7 +6,7 @@ import type { Endpoint } from "../../schemas/endpoint.ts";
 import { pathVariables } from "../../schemas/endpoint.ts";
 import { endpoints } from "../../schemas/index.ts";
 import type { Example } from "../../src/api-documents/examples.ts";
-import { type Client, encodeForm, type Params } from "../support/client.ts";
+import { type Answer, type Client, encodeForm, type Params } from "../support/client.ts";
 import { multipart, multipartType } from "../support/pictures.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the body of an answer, which the client compared with its declaration
@@ -42,7 +42,7 @@ export class Recorder {
     const variables = new Set(pathVariables(endpoint.path).map(({ name }) => name));
     const path = endpoint.path.replaceAll(/\{(\w+)\*?\}/g, (_, name: string) => encodeURI(String(params[name])));
     const form = Object.fromEntries(Object.entries(params).filter(([name]) => !variables.has(name)));
-    const { status, body } = await this.#send(by, endpoint, path, form, file);
+    const { status, body } = await this.send(by, endpoint, path, form, file);
     if (status >= 400 !== (fails === true)) throw new Error(`${operationId}: ${status} ${JSON.stringify(body)}`);
     if (!this.examples.has(operationId)) {
       const example = fails === true ? { params } : { params, answer: body };
@@ -51,14 +51,21 @@ export class Recorder {
     return body;
   };
 
-  #send(by: Client, { method }: Endpoint, path: string, form: Params, file: Sent["file"]) {
+  protected send(
+    by: Client,
+    { method }: Endpoint,
+    path: string,
+    form: Params,
+    file: Sent["file"],
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
     if (file !== undefined) {
       const fields = Object.entries(form).map(([name, value]) => ({ name, bytes: JSON.stringify(value) }));
       const parts = [...fields, { bytes: file.bytes, filename: `"${file.name}"` }];
-      return by.send(method, path, multipart(parts), { "Content-Type": multipartType });
+      return by.send(method, path, multipart(parts), { "Content-Type": multipartType, ...headers });
     }
     if (method === "GET") return by.get(path, form);
-    return by.send(method, path, encodeForm(form));
+    return by.send(method, path, encodeForm(form), headers);
   }
 
   cleaned(text: string): string {

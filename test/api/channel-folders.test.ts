@@ -6,7 +6,6 @@ import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { type Event, expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
-import { restart } from "../support/restart.ts";
 import { startTestServer } from "../support/server.ts";
 import { startServerWithUsers } from "../support/server-with-users.ts";
 
@@ -256,21 +255,6 @@ t.test("the order must name every folder once, archived ones included", async (t
     { ...(await folderOf(last)), order: turned.length },
     "a new folder is the last one",
   );
-});
-
-t.test("[M1, D25] folders and their order survive a restart; a repeated key creates no second folder", async (t) => {
-  const own = await startTestServer(t);
-  const folder = { name: "Once", description: "d" };
-  const headers = { "Idempotency-Key": "one" };
-  const first = await own.owner.post("/channel_folders/create", folder, headers);
-  await own.owner.post("/channel_folders/create", { name: "Other", description: "" });
-  await own.owner.patch("/channel_folders", { order: [2, 1] });
-  const before = (await own.owner.get("/channel_folders")).body;
-  const { server: again, as } = await restart(t, own);
-  const client = as(again.owner);
-  t.strictSame((await client.get("/channel_folders")).body, before);
-  await expects(t, client.post("/channel_folders/create", folder, headers), outcome(first));
-  t.strictSame((await client.get("/channel_folders")).body, before);
 });
 
 t.test("[S3] channel_folders_per_realm_max: one more is rejected", async (t) => {

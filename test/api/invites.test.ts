@@ -316,11 +316,3 @@ t.test("[spec 4.14] a rejected request writes nothing and sends no event", async
   t.equal(count(), before);
   t.strictSame(await heard(), []);
 });
-
-t.test("[D25] a repeated request gets the link of the first", async (t) => {
-  const headers = { "Idempotency-Key": "once" };
-  const [first, second] = [await owner.post(path, {}, headers), await owner.post(path, {}, headers)];
-  t.match(first.body.invite_link, /\/join\/\w+\/$/);
-  t.equal(first.body.invite_link, second.body.invite_link);
-  t.equal((await visit(first.body.invite_link)).status, 200);
-});

@@ -141,16 +141,6 @@ t.test("[S3] the messages of a request are limited; many are processed in slices
   t.equal((await flag(bert, "add", "read", new Array(most + 1).fill(id))).status, 400);
 });
 
-t.test("[D25] a repeated key gets the first answer", async (t) => {
-  const id = await anna.say(kitchen, "keys", "one");
-  const headers = { "Idempotency-Key": "flags-1" };
-  const first = await bert.post("/messages/flags", { op: "add", flag: "read", messages: [id] }, headers);
-  await flag(bert, "remove", "read", [id]);
-  const second = await bert.post("/messages/flags", { op: "add", flag: "read", messages: [id] }, headers);
-  t.strictSame(outcome(second), outcome(first));
-  t.strictSame(await flagsOf(bert, id), []);
-});
-
 t.test("users of every role and bots change their own flags", async (t) => {
   const people = await Promise.all(Object.entries(roles).map(([name, role]) => server.user(`of${name}`, role)));
   const bot = await server.bot("marker", anna);

@@ -108,12 +108,3 @@ t.test("[S3] report_description_code_points_max, report_quote_code_points_max: a
   const over = await report(anna, id, { description: "é".repeat(max + 1) });
   t.strictSame(outcome(over), refusal(`description is too long (limit: ${max} characters)`));
 });
-
-t.test("[D25] a repeated report posts one notice", async (t) => {
-  const id = await bert.say(talk, "t", "again");
-  const before = server.realm.view.counter("message");
-  for (let n = 0; n < 2; n++) {
-    await expects(t, report(anna, id, {}, { "Idempotency-Key": "one" }), success());
-  }
-  t.equal(server.realm.view.counter("message"), before + 1);
-});

@@ -246,12 +246,3 @@ t.test("[spec 4.8] administrators set any user's values with PATCH /users/{user_
   t.strictSame(await set(owner, bot.userId, data), refusal("Bots have no custom profile fields"));
   t.strictSame(await set(owner, bot.userId, []), success());
 });
-
-t.test("[D25] a repeated change under an Idempotency-Key is made once", async (t) => {
-  const key = { "Idempotency-Key": "profile" };
-  const data = [{ id: fields.short, value: "first" }];
-  await member.patch("/users/me/profile_data", { data }, key);
-  await enter(member, fields.short, "second");
-  await expects(t, member.patch("/users/me/profile_data", { data }, key), success());
-  t.equal((await profileOf(member))[fields.short].value, "second");
-});

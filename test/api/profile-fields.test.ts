@@ -306,13 +306,6 @@ t.test("removing a choice deletes the values that use it, in slices if there are
   t.ok(valuesNow().every((value) => value === undefined));
 });
 
-t.test("[D25] a repeated creation under an Idempotency-Key creates one field", async (t) => {
-  const key = { "Idempotency-Key": "field" };
-  const params = { name: "Once", field_type: 1 };
-  const first = await owner.post("/realm/profile_fields", params, key);
-  t.strictSame((await owner.post("/realm/profile_fields", params, key)).body, first.body);
-});
-
 t.test("[S1] fields of another organization do not exist here", async (t) => {
   const other = await startTestServer(t);
   const id = (await fieldsSeenBy(owner))[0]?.id;

@@ -7,9 +7,8 @@ import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { type Client, expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { goodPassword, inviteLink, problem, submit } from "../support/join.ts";
-import { restart } from "../support/restart.ts";
 import { rowsFor } from "../support/rows.ts";
-import { startTestServer, temporaryFolder } from "../support/server.ts";
+import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
 const { owner } = server;
@@ -167,15 +166,4 @@ t.test("the restriction ends with the last domain", async (t) => {
   const data = { emails_restricted_to_domains: false };
   t.strictSame(follower.ofType("realm"), [{ type: "realm", op: "update_dict", property: "default", data }]);
   t.equal((await member.register({ fetch_event_types: ["realm"] }))["realm_emails_restricted_to_domains"], false);
-});
-
-t.test("[M1, D25] domains survive a restart, and a repeat under its key adds nothing", async (t) => {
-  const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
-  const headers = { "Idempotency-Key": "a domain" };
-  const first = await add(before.owner, "kept.example", true, headers);
-  await expects(t, add(before.owner, "kept.example", true, headers), outcome(first));
-  await add(before.owner, "gone.example");
-  await before.owner.delete("/realm/domains/gone.example");
-  const after = await restart(t, before);
-  t.strictSame(await listed(after.as(before.owner)), [{ domain: "kept.example", allow_subdomains: true }]);
 });

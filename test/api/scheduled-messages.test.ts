@@ -317,21 +317,6 @@ t.test("[S3] a message has one timer, however often its time changes, and none a
   t.equal(timers(), before);
 });
 
-t.test("[D25] a repeated Idempotency-Key schedules, changes and deletes once", async (t) => {
-  const person = await newUser();
-  const key = (name: string) => ({ "Idempotency-Key": name });
-  const first = await person.post("/scheduled_messages", toChannel(), key("a"));
-  await expects(t, person.post("/scheduled_messages", toChannel(), key("a")), outcome(first));
-  t.equal((await scheduledOf(person)).length, 1);
-  const path = `/scheduled_messages/${first.body.scheduled_message_id}`;
-  await expects(t, person.patch(path, { content: "b" }, key("b")), success());
-  await person.patch(path, { content: "c" });
-  await expects(t, person.patch(path, { content: "b" }, key("b")), success());
-  t.match(await scheduledOf(person), [{ content: "c" }], "the repeat did nothing");
-  await expects(t, person.delete(path, {}, key("d")), success());
-  await expects(t, person.delete(path, {}, key("d")), success());
-});
-
 t.test("guests and bots can schedule messages, anonymous callers cannot", async (t) => {
   const everybody = [owner, await server.user("visitor", roles.guest), await server.bot("helper", member)];
   for (const client of everybody) {

@@ -226,13 +226,6 @@ t.test("[S3] submessages count for the size of an answer", async (t) => {
   t.equal(await fetched(), 400);
 });
 
-t.test("[D25] a repeat under its Idempotency-Key votes once", async (t) => {
-  const id = await member.say(channelId, "t", "/poll Lunch?");
-  const params = { message_id: id, msg_type: "widget", content: JSON.stringify(vote) };
-  for (let count = 0; count < 2; count++) await other.post("/submessage", params, { "Idempotency-Key": "a vote" });
-  t.equal((await submessagesOf(other, id)).length, 2);
-});
-
 t.test("[E2] state before + events = fresh fetch, live and resumed after a restart", async (t) => {
   const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
   const person = await before.user("person");

@@ -298,14 +298,3 @@ t.test("[S3] the number of groups in an organization is limited", async (t) => {
   t.equal((await create("last")).status, 200);
   await expects(t, create("one more"), "Too many user groups");
 });
-
-t.test("[D25] a repeated creation under its key returns the same group", async (t) => {
-  const params = { name: freshName(), description: "", members: [] };
-  const key = { "Idempotency-Key": "group-1" };
-  const answers = [
-    await owner.post("/user_groups/create", params, key),
-    await owner.post("/user_groups/create", params, key),
-  ];
-  t.equal(answers[0]?.status, 200);
-  t.strictSame(answers[1]?.body, answers[0]?.body);
-});

@@ -331,15 +331,3 @@ t.test("[spec 4.8] a bot's owner changes it except for its role; its administrat
     t.strictSame(follower?.ofType("realm_bot"), expected);
   }
 });
-
-t.test("[D25] with an Idempotency-Key the change happens once", async (t) => {
-  const [target = 0] = await server.users("once", 1);
-  const changes = await owner.watchChanges();
-  const key = { "Idempotency-Key": "one change" };
-  const first = await owner.patch(`/users/${target}`, { full_name: "Once" }, key);
-  await owner.patch(`/users/${target}`, { full_name: "Twice" });
-  const again = await owner.patch(`/users/${target}`, { full_name: "Once" }, key);
-  t.strictSame(outcome(again), outcome(first));
-  t.equal((await changes()).length, 2);
-  t.equal((await seen(target)).full_name, "Twice");
-});
