@@ -278,7 +278,7 @@ t.test("[spec 2.3] turning synchronization off deletes all drafts of the user wi
   await keep(member, toNobody);
   t.strictSame(
     removeAllDrafts(server.realm.view, person.userId),
-    ids.map((id) => ({ kind: "remove", table: "drafts", key: [person.userId, id] })),
+    ids.map((id) => ({ kind: "remove", table: "drafts", key: [person.userId, id], row: null })),
   );
 });
 

@@ -7,7 +7,7 @@ import { Type } from "typebox";
 import { defineEndpoint, type Endpoint } from "../../schemas/endpoint.ts";
 import { endpoints } from "../../schemas/index.ts";
 import { limits } from "../../schemas/limits.ts";
-import { Router } from "../../src/operations/execution/router.ts";
+import { Router } from "../../src/edge/http/router.ts";
 import { expects, outcome, refusal, success } from "../support/client.ts";
 import { exchange, RawConnection } from "../support/http.ts";
 import { startTestServer } from "../support/server.ts";

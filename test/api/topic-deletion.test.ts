@@ -194,7 +194,7 @@ t.test("a deletion that an older version left unfinished is continued", async (t
   await follow(owner, id, "t");
   const [named] = server.realm.view.rows("topicNames", { start: [id], end: [id + 1], limit: 1 });
   const deletion = { conversationId: named?.row.id ?? 0, highWaterId: Math.max(...ids), actingUserId: owner.userId };
-  const context = { ...deletion, waiters: [], boot: 0, hasMore: true };
+  const context = { ...deletion, waiters: [], boot: 0 };
   server.write("snapshots", `topic-deletion:${id}:t`, { version: 1, state: "parked", context });
   await expects(t, remove(owner, id, "t"), complete);
   t.strictSame(await topicIds(owner, id, "t"), []);

@@ -3,6 +3,7 @@
  */
 
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
+import { deltaOf } from "../../src/store/projections/projection.ts";
 import type { ManualClock } from "./manual-clock.ts";
 import type { TestServer } from "./server.ts";
 
@@ -13,7 +14,7 @@ export const dayMs = 24 * hourMs;
 function change<T extends TableName>(server: TestServer, table: T, key: KeyOf<T>, row: RowOf<T>): void {
   server.write(table, key, row);
   const { observers } = server.realm.dispatcher;
-  observers.apply({ table, key, row: row as RowOf<TableName> });
+  observers.apply(deltaOf(table, key, row));
   observers.take()?.();
 }
 

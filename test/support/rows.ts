@@ -2,6 +2,7 @@
 
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
+import { deltaOf } from "../../src/store/projections/projection.ts";
 
 export type Rows<T extends TableName> = readonly (readonly [KeyOf<T>, RowOf<T>])[];
 
