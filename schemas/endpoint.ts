@@ -18,7 +18,7 @@ export type Authentication = "user" | "none" | "optional";
 export type RequiredRole = "human" | "member" | "human-member" | "administrator";
 
 /** How repeated requests are handled. `durable` operations store their answer under an Idempotency-Key (D25). */
-export type Durability = "read" | "durable" | "volatile";
+export type EffectKind = "read" | "durable" | "volatile";
 
 export interface EndpointDeclaration<P extends TProperties, R extends TProperties> {
   /** As in the public API reference, in kebab case. */
@@ -27,7 +27,7 @@ export interface EndpointDeclaration<P extends TProperties, R extends TPropertie
   /** Below /api/v1; `{name}` is a path variable, `{name*}` one that may contain slashes. */
   readonly path: string;
   readonly authentication: Authentication;
-  readonly effectiveness: Durability;
+  readonly effectiveness: EffectKind;
   readonly role?: RequiredRole;
   /** Incoming webhook bots may only send messages: all other operations reject them (behaviour 1.5). */
   readonly allowsIncomingWebhooks?: true;

@@ -52,8 +52,8 @@ relate(
   "frames of unauthenticated sockets use no more memory than requests may",
 );
 relate(
-  limits.store_ballast_bytes > limits.journal_unflushed_bytes_max + limits.journal_segment_bytes,
-  "what was accepted before the disk filled up still fits: with the ballast goes the last room for one turn (M5)",
+  limits.store_reserved_bytes > limits.journal_unflushed_bytes_max + limits.journal_segment_bytes,
+  "what was accepted before the disk filled up still fits: with the reserved space goes the last room for one turn (M5)",
 );
 relate(
   5 * limits.visibility_subscribers_max + 50 * limits.visibility_pairs_max < limits.turn_bytes_max,

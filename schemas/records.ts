@@ -20,10 +20,10 @@ type Shapes = {
     : never;
 };
 /** All tables of a realm's environment, with their keys and rows. An interface, so that the compiler resolves it once. */
-export interface Tables extends Shapes {}
-export type TableName = keyof Tables;
-export type KeyOf<T extends TableName> = Tables[T]["key"] & Key;
-export type RowOf<T extends TableName> = Tables[T]["row"];
+export interface RowTypes extends Shapes {}
+export type TableName = keyof RowTypes;
+export type KeyOf<T extends TableName> = RowTypes[T]["key"] & Key;
+export type RowOf<T extends TableName> = RowTypes[T]["row"];
 
 const tables = Object.assign({}, ...areas.map((area) => ("tables" in area ? area.tables : {}))) as Readonly<
   Record<TableName, AnyTable>

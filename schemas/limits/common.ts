@@ -120,7 +120,7 @@ export const commonLimits = {
   /** Damaged rows that the log reports, each once. */
   damage_reports_max: 1000,
   store_free_bytes_min: 256 * 1024 * 1024,
-  store_ballast_bytes: 40 * 1024 * 1024,
+  store_reserved_bytes: 40 * 1024 * 1024,
   /** Released if less than this is free at start: starting writes a few pages. */
   store_start_reserve_bytes: 4 * 1024 * 1024,
   /** Files whose size is asked for at once, for the quota of all stores. */

@@ -1,7 +1,7 @@
-/** Wires what a node keeps in the cluster besides turns (src/durability/cluster/data-keeping.ts). */
+/** Wires what a node keeps in the cluster besides turns (src/durability/cluster/replication.ts). */
 
-import type { DataKeeping } from "../durability/cluster/data-keeping.ts";
 import type { Member } from "../durability/cluster/member.ts";
+import type { Replication } from "../durability/cluster/replication.ts";
 import type { LinkFigures } from "../edge/forwarding/link-figures.ts";
 import type { Log } from "../log/log.ts";
 import { runCommand } from "../operate/backup-schedule.ts";
@@ -23,13 +23,13 @@ const mib = 1024 * 1024;
 const hourMs = 60 * 60 * 1000;
 
 /** @returns null: the server is no node of a cluster */
-export async function clusterData(config: Config, tools: ClusterDataTools): Promise<DataKeeping | null> {
+export async function clusterData(config: Config, tools: ClusterDataTools): Promise<Replication | null> {
   const nats = natsOptionsOf(config);
   if (nats === null) return null;
   const { dataDir, clock, log, owns } = tools;
-  const { DataKeeping } = await import("../durability/cluster/data-keeping.ts");
+  const { Replication } = await import("../durability/cluster/replication.ts");
   const environment = environmentOf(config, dataDir);
-  return new DataKeeping({
+  return new Replication({
     nats,
     clock,
     owns,
@@ -45,7 +45,7 @@ export async function clusterData(config: Config, tools: ClusterDataTools): Prom
 }
 
 /** @returns null: the server is no node of a cluster */
-export function clusterFigures(member: Member | null, data: DataKeeping | null, links: (() => LinkFigures) | null) {
+export function clusterFigures(member: Member | null, data: Replication | null, links: (() => LinkFigures) | null) {
   if (member === null || data === null || links === null) return null;
   return (): NodeFigures => ({ ...member.figures, snapshotAgeS: data.snapshotAgeS, links: links() });
 }

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import type { NatsOptions } from "../durability/cluster/connection.ts";
 import type { Member, MemberOptions } from "../durability/cluster/member.ts";
-import { settleFolder } from "../durability/journal/settle-folder.ts";
+import { applyJournal } from "../durability/journal/apply-journal.ts";
 import { BadConfig, type Config } from "./config.ts";
 
 export type MembershipTools = Pick<MemberOptions, "dataDir" | "root" | "clock" | "warn" | "fatal" | "checkStore">;
@@ -62,7 +62,7 @@ export async function joinCluster(config: Config, tools: MembershipTools): Promi
     );
   }
   const { Member } = await import("../durability/cluster/member.ts");
-  await settleFolder(dataDir);
+  await applyJournal(dataDir);
   const member = await Member.join({
     ...options,
     dataDir,

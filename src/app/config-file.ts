@@ -3,7 +3,7 @@
  * are removed, and nothing else is interpreted. Variables of the environment take precedence over the file.
  */
 import { readFileSync, statSync } from "node:fs";
-import { BadConfig, type Environment, isVariable } from "./config.ts";
+import { BadConfig, isVariable, type Variables } from "./config.ts";
 
 export const configFileBytesMax = 65_536;
 
@@ -11,12 +11,12 @@ export const configFileBytesMax = 65_536;
  * @param file null: the environment alone
  * @throws BadConfig with one line that names the file, and the line in it
  */
-export function withConfigFile(environment: Environment, file: string | null): Environment {
+export function withConfigFile(environment: Variables, file: string | null): Variables {
   return file === null ? environment : { ...parse(read(file), file), ...setIn(environment) };
 }
 
 /** An empty variable counts as absent. */
-function setIn(environment: Environment): Environment {
+function setIn(environment: Variables): Variables {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ""));
 }
 
@@ -33,7 +33,7 @@ function read(file: string): string {
 }
 
 /** Messages name no values: they may be secrets (S2). */
-function parse(text: string, file: string): Environment {
+function parse(text: string, file: string): Variables {
   const settings = new Map<string, string>();
   for (const [index, raw] of text.split("\n").entries()) {
     const line = raw.trim();

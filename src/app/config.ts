@@ -118,7 +118,7 @@ export class BadConfig extends Error {
   override readonly name = "BadConfig";
 }
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type Variables = Readonly<Record<string, string | undefined>>;
 
 function text(name: string, fallback: string, wants = "text without line breaks"): Variable<string> {
   return { name, fallback, wants, read: (value) => (/^[^\r\n\0]+$/.test(value) ? value : undefined) };
@@ -340,7 +340,7 @@ export function isVariable(name: string): boolean {
 }
 
 /** The variables that are set, for the log. */
-export function describeConfig(environment: Environment): Record<string, string> {
+export function describeConfig(environment: Variables): Record<string, string> {
   const set = Object.values(variables as Readonly<Record<string, Variable<unknown>>>).flatMap(
     ({ name, isSecret, isPersonal }) => {
       const value = environment[name] ?? "";
@@ -352,7 +352,7 @@ export function describeConfig(environment: Environment): Record<string, string>
 }
 
 /** @throws BadConfig naming the first invalid variable */
-export function readConfig(environment: Environment): Config {
+export function readConfig(environment: Variables): Config {
   const config: Record<string, unknown> = {};
   for (const [key, variable] of Object.entries(variables)) config[key] = readOne(variable, environment);
   const made = Object.freeze(config) as typeof config & Config;
@@ -376,7 +376,7 @@ export function readConfig(environment: Environment): Config {
 
 const isThisMachine = /^(?:127\.0\.0\.1|::1|localhost)$/;
 
-function readOne(variable: Variable<unknown>, environment: Environment): unknown {
+function readOne(variable: Variable<unknown>, environment: Variables): unknown {
   const given = environment[variable.name];
   if (given === undefined || given === "") return variable.fallback;
   const value = variable.read(given);

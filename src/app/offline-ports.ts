@@ -1,9 +1,9 @@
 /** What administrative operations work on while no server runs: a data folder that this process has locked. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { breakChain } from "../durability/archive/chain.ts";
+import { breakChain } from "../durability/archive/base-chain.ts";
+import { applyJournal } from "../durability/journal/apply-journal.ts";
 import { offline } from "../durability/journal/durability.ts";
-import { settleFolder } from "../durability/journal/settle-folder.ts";
 import { AdminFailure } from "../operate/admin/operation.ts";
 import type { AdminPorts } from "../operate/admin/ports.ts";
 import { readClosed, requireStore } from "../operate/closed-store.ts";
@@ -66,7 +66,7 @@ export async function withLockedRoot<T>(
   // As a start does: an organization whose creation was killed right before its last step is listed.
   const root = await openDataFolder(dataDir, tools.alarm.warn);
   try {
-    await settleFolder(dataDir);
+    await applyJournal(dataDir);
     return await work(root, space);
   } finally {
     await space.close();

@@ -3,17 +3,17 @@ import { join } from "node:path";
 import { composeReply } from "../../domain/message-content.ts";
 import { messageTerms, senderTerms, topicTerms } from "../../domain/search/terms.ts";
 import { featureLevel, serverVersion } from "../../schemas/server.ts";
-import type { DataKeeping } from "../durability/cluster/data-keeping.ts";
 import type { Member } from "../durability/cluster/member.ts";
+import type { Replication } from "../durability/cluster/replication.ts";
 import type { Durability } from "../durability/journal/durability.ts";
 import type { Journal } from "../durability/journal/journal.ts";
 import type { Hub } from "../edge/realtime/hub.ts";
 import type { OpenHubs } from "../edge/realtime/open-hubs.ts";
 import type { Log } from "../log/log.ts";
 import type { Meters } from "../metrics/meters.ts";
+import { MailRelay } from "../outbound/mail/mail-relay.ts";
 import { MailSender } from "../outbound/mail/mail-sender.ts";
 import { outboxTransport } from "../outbound/mail/outbox.ts";
-import { OutboxRelay } from "../outbound/mail/outbox-relay.ts";
 import { smtpTransport } from "../outbound/mail/smtp.ts";
 import { WebhookDispatch } from "../outbound/webhooks/dispatch.ts";
 import { WebhookRelay } from "../outbound/webhooks/webhook-relay.ts";
@@ -46,7 +46,7 @@ export interface RealmsContext {
   readonly pageChecks: PageChecks;
   /** Null: the server is no node of a cluster. */
   readonly member: Member | null;
-  readonly data: DataKeeping | null;
+  readonly data: Replication | null;
   readonly startedAt: number;
   /** The server's own address, which is known once it listens. */
   readonly url: () => string;
@@ -101,7 +101,7 @@ export async function openRealms(config: Config, context: RealmsContext): Promis
       if (isFirst) hub.announceRestart(restartBody(context.startedAt));
       if (isFirst) for (const line of realm.environment.unreadableRows) alarm.warn(`organization ${entry.id}: ${line}`);
       new WebhookRelay(realm, entry.id, webhooks);
-      new OutboxRelay(realm, entry.id, mailSender, {
+      new MailRelay(realm, entry.id, mailSender, {
         site: () => siteOf(realm),
         unsubscribeUrl: (mail) => unsubscribeUrl(realm, mail, siteOf(realm)),
       });

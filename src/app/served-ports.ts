@@ -1,7 +1,7 @@
 /** What administrative operations work on while the server runs (admin/ports.ts). */
 import { programVersion } from "../../schemas/server.ts";
 import type { Member } from "../durability/cluster/member.ts";
-import { onceDurable } from "../durability/journal/gate.ts";
+import { onceDurable } from "../durability/journal/durability-gate.ts";
 import { AdminFailure } from "../operate/admin/operation.ts";
 import type { AdminPorts } from "../operate/admin/ports.ts";
 import { readClosed } from "../operate/closed-store.ts";

@@ -5,8 +5,8 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { errorBody, refuse } from "../../schemas/errors.ts";
-import type { DataKeeping } from "../durability/cluster/data-keeping.ts";
 import type { Member } from "../durability/cluster/member.ts";
+import type { Replication } from "../durability/cluster/replication.ts";
 import { JournalLost } from "../durability/journal/journal.ts";
 import { prepareDurability } from "../durability/journal/open-durability.ts";
 import type { AccessLine } from "../edge/http/access-log.ts";
@@ -240,13 +240,13 @@ async function serveJoined(config: Config, tools: ServerTools, context: ServingC
 interface JoinedContext extends ServingContext {
   readonly pageChecks: PageChecks;
   readonly member: Member | null;
-  readonly data: DataKeeping | null;
+  readonly data: Replication | null;
 }
 
 async function serveRealms(config: Config, tools: ServerTools, context: JoinedContext): Promise<RunningServer> {
   const { dataDir, root, space, hubs, clock, faults, administration, member } = context;
   const { log } = tools;
-  // Begins to write the ballast, now that this process owns the data folder.
+  // Begins to write the reservedSpace, now that this process owns the data folder.
   space.acceptsWrites();
   const alarm = alarmOf(tools, faults);
   const zuliprc = join(dataDir, "zuliprc");

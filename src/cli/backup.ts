@@ -5,11 +5,11 @@ import { join, resolve } from "node:path";
 import type { Command as Program } from "commander";
 import { readConfig } from "../app/config.ts";
 import { withLockedRoot } from "../app/offline-ports.ts";
-import { breakChain } from "../durability/archive/chain.ts";
+import { breakChain } from "../durability/archive/base-chain.ts";
 import { restoreArchive } from "../durability/archive/restore-archive.ts";
 import { parseRestoreTime } from "../durability/archive/restore-plan.ts";
+import { applyJournal } from "../durability/journal/apply-journal.ts";
 import { JournalDamaged } from "../durability/journal/journal.ts";
-import { settleFolder } from "../durability/journal/settle-folder.ts";
 import { AdminFailure, type Progress } from "../operate/admin/operation.ts";
 import {
   BackupProblems,
@@ -146,7 +146,7 @@ function isFolder(path: string): boolean {
 async function restore(from: string, options: RestoreOptions): Promise<void> {
   if (options.to !== undefined) return restoreMoment(from, options.to, options);
   const realms = await withProgress(options, (progress) => {
-    const tools = { settle: settleFolder, progress };
+    const tools = { settle: applyJournal, progress };
     return isFolder(from)
       ? restoreBackup(resolve(from), dataDir(), tools)
       : restoreCopy(from, (staged) => unpack(from, staged), dataDir(), tools);

@@ -95,11 +95,11 @@ interface Fulfilled {
 
 async function wish(
   { options, line, result }: Fulfilled,
-  work: (wishes: typeof import("../durability/cluster/wishes.ts"), nats: NatsOptions) => Promise<void>,
+  work: (wishes: typeof import("../durability/cluster/placement-requests.ts"), nats: NatsOptions) => Promise<void>,
 ): Promise<void> {
   const { nats } = memberConfig();
   try {
-    await work(await import("../durability/cluster/wishes.ts"), { ...nats, name: `${nats.name}-cli` });
+    await work(await import("../durability/cluster/placement-requests.ts"), { ...nats, name: `${nats.name}-cli` });
   } catch (error) {
     throw new AdminFailure("refused", (error as Error).message);
   }
@@ -110,9 +110,9 @@ async function careForFiles(numbers: readonly string[], { json }: OutputOptions)
   const { nats } = memberConfig();
   const folder = dataDir();
   const realmIds = storedRealms(folder, numbers);
-  const care = await import("../durability/cluster/file-care.ts");
+  const care = await import("../durability/cluster/missing-files.ts");
   const options = { nats: { ...nats, name: `${nats.name}-files` }, dataDir: folder, realmIds, now: systemClock.now() };
-  const results = await care.careForFiles(options);
+  const results = await care.fetchMissingFiles(options);
   const organizations = results.map(({ realmId, sent, removed }) => ({ organization: realmId, sent, removed }));
   if (json === true) say(JSON.stringify({ organizations }));
   else

@@ -2,12 +2,12 @@
 import type { Command as Program } from "commander";
 import { readConfig } from "../app/config.ts";
 import { withLockedRoot } from "../app/offline-ports.ts";
-import { breakChain } from "../durability/archive/chain.ts";
+import { breakChain } from "../durability/archive/base-chain.ts";
 import { AdminFailure } from "../operate/admin/operation.ts";
 import { confirmRetentionOperation } from "../operate/admin/realm-operations.ts";
 import { type RealmTimeState, timeOperation } from "../operate/admin/time-operations.ts";
 import { systemClock } from "../runtime/clock.ts";
-import { openEnvironment } from "../store/environment.ts";
+import { openLmdb } from "../store/lmdb.ts";
 import { realmFolder } from "../store/realm-folders.ts";
 import { lastTurnAt, setTime } from "../store/set-time.ts";
 import { addCommand, type RealmOptions, realmOption } from "./commands.ts";
@@ -49,7 +49,7 @@ async function setBack({ realm: label, json }: RealmOptions): Promise<void> {
     const entry = root.realms().find((candidate) => candidate.label === label);
     if (entry === undefined) throw new AdminFailure("refused", `there is no realm ${JSON.stringify(label)}`);
     const now = systemClock.now();
-    const environment = openEnvironment(realmFolder(dataDir(), entry.id));
+    const environment = openLmdb(realmFolder(dataDir(), entry.id));
     try {
       const before = lastTurnAt(environment);
       // The archive would not notice the changes.

@@ -16,7 +16,7 @@ import {
 import { basename, dirname, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { create, extract } from "tar";
-import { journalPorts } from "../durability/journal/settle-folder.ts";
+import { journalPorts } from "../durability/journal/apply-journal.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { backupFolder, checkBesideServer } from "../store/backup.ts";
 import { type RealmSummary, readManifest } from "../store/backup-manifest.ts";

@@ -2,17 +2,17 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { dataFile } from "../store/data-file.ts";
-import { type Environment, openEnvironment } from "../store/environment.ts";
+import { type Lmdb, openLmdb } from "../store/lmdb.ts";
 import { AdminFailure } from "./admin/operation.ts";
 
 /**
  * @param folder of a realm that nobody writes to
  * @throws AdminFailure when it is gone
  */
-export async function readClosed<T>(folder: string, work: (environment: Environment) => T): Promise<T> {
+export async function readClosed<T>(folder: string, work: (environment: Lmdb) => T): Promise<T> {
   // Opening creates what is missing, and the organization may have been erased a moment ago.
   if (!existsSync(dataFile(folder))) throw new AdminFailure("refused", `${folder} does not exist any more`);
-  const environment = openEnvironment(folder);
+  const environment = openLmdb(folder);
   try {
     return work(environment);
   } finally {

@@ -5,7 +5,7 @@ import { command } from "../../actors/protocol/commands.ts";
 import { offline } from "../durability/journal/durability.ts";
 import { hashApiKey } from "../operations/identity/authentication.ts";
 import { Passwords } from "../operations/identity/passwords.ts";
-import { newApiKey } from "../operations/identity/secrets.ts";
+import { newSecret } from "../operations/identity/secrets.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Alarm } from "../runtime/dispatcher.ts";
 import { Realm } from "../runtime/realm.ts";
@@ -49,7 +49,7 @@ export async function createRealm(
   try {
     refuseTaken(wanted, root);
     await tools.reserve?.(identity);
-    const key = newApiKey();
+    const key = newSecret();
     await fillStagedRealm(staged, wanted, identity, key, tools);
     handOver(key);
     finishStagedRealm(staged, dataDir, id);

@@ -1,7 +1,7 @@
 /** Erases a deactivated organization for ever (`erase-realm`), in a running server and in a stopped data folder alike. */
 
 import type { Member } from "../durability/cluster/member.ts";
-import { journalFolder } from "../durability/journal/settle-folder.ts";
+import { journalFolder } from "../durability/journal/apply-journal.ts";
 import type { RealmHost } from "../runtime/realm-host.ts";
 import { leftBehind, removeErased } from "../store/erased-realms.ts";
 import { areFilesHeld } from "../store/file-hold.ts";

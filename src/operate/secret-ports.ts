@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { hashApiKey } from "../operations/identity/authentication.ts";
 import { Passwords } from "../operations/identity/passwords.ts";
-import { newApiKey } from "../operations/identity/secrets.ts";
+import { newSecret } from "../operations/identity/secrets.ts";
 import type { AdminPorts } from "./admin/ports.ts";
 import { createRealm, type RealmCreationTools } from "./realm-creation.ts";
 import { writeZuliprc } from "./zuliprc.ts";
@@ -18,7 +18,7 @@ export function creationPorts(
   return {
     hashPassword: (password) => passwords.hash(password),
     newKey() {
-      const key = newApiKey();
+      const key = newSecret();
       return { key, hash: hashApiKey(key) };
     },
     createRealm(wanted) {

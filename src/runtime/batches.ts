@@ -76,7 +76,7 @@ class Batch<V> {
 }
 
 /** Number of reports with new input from one user on one day (D32). */
-export interface InputCount {
+export interface ActivityCount {
   /** Days since 1970, UTC. */
   readonly day: number;
   readonly userId: number;
@@ -87,7 +87,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 export class Batches {
   readonly #presence: Batch<PresenceRecord>;
-  readonly #inputs: Batch<InputCount>;
+  readonly #inputs: Batch<ActivityCount>;
 
   constructor(tools: BatchTools) {
     this.#presence = new Batch(tools, {

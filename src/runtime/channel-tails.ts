@@ -5,7 +5,7 @@
 import { LRUCache } from "lru-cache";
 import type { IndexedMessage, IndexRange } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { Environment } from "../store/environment.ts";
+import type { Lmdb } from "../store/lmdb.ts";
 import type { Delta } from "../store/projections/projection.ts";
 
 interface Tail {
@@ -31,12 +31,12 @@ const bounds_default: TailBounds = {
 const rowsPerRead = 2000;
 
 export class ChannelTails {
-  readonly #environment: Environment;
+  readonly #environment: Lmdb;
   readonly #entriesPerChannel: number;
   /** A tail that grows is set again, because the cache computes sizes only in `set`. */
   readonly #tails: LRUCache<number, Tail>;
 
-  constructor(environment: Environment, bounds = bounds_default) {
+  constructor(environment: Lmdb, bounds = bounds_default) {
     this.#environment = environment;
     this.#entriesPerChannel = bounds.entriesPerChannel;
     // Each tail takes at least its share of all entries, which bounds their number. With `max` the cache would allocate

@@ -95,7 +95,7 @@ export class CommandQueue {
     const runnable: QueuedCommand[] = [];
     for (const queued of this.#commands) {
       if (isVolatile(queued.command)) runnable.push(queued);
-      else if (queued.settle === null) this.#deferredWrites.push(queued);
+      else if (queued.resolve === null) this.#deferredWrites.push(queued);
       else refuse(queued);
     }
     this.#commands = runnable;
@@ -110,7 +110,7 @@ export class CommandQueue {
 
   /** Whether a request waits for a queued command. */
   get isAsked(): boolean {
-    return this.#commands.some(({ settle }) => settle !== null);
+    return this.#commands.some(({ resolve: settle }) => settle !== null);
   }
 
   /** Whether the queue may be dropped at a shutdown: every command is stored in a row or is volatile. */
@@ -127,7 +127,7 @@ export class CommandQueue {
 }
 
 /** Only requests and volatile commands pass: others are tried again before everything else if they fail (M6). */
-function isPassing({ command, settle }: QueuedCommand, continued: QueuedCommand): boolean {
+function isPassing({ command, resolve: settle }: QueuedCommand, continued: QueuedCommand): boolean {
   return (settle !== null || isVolatile(command)) && mayRunBetween(command, continued.command);
 }
 

@@ -13,7 +13,7 @@ import type { Effect } from "../../actors/protocol/effects.ts";
 import type { Ticket } from "../../schemas/answer.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { RowOf } from "../../schemas/records.ts";
-import type { Environment, PreparedWrite } from "../store/environment.ts";
+import type { Lmdb, PreparedWrite } from "../store/lmdb.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
 import { Activations } from "./activations.ts";
 import type { DeferredReplies } from "./deferred-replies.ts";
@@ -41,7 +41,7 @@ export class StoreFailed extends Error {
 }
 
 export interface CommandRunnerOptions {
-  readonly environment: Environment;
+  readonly environment: Lmdb;
   readonly projections: RealmProjections;
   readonly view: RealmView;
   readonly turn: TurnState;
@@ -51,7 +51,7 @@ export interface CommandRunnerOptions {
 
 export class CommandRunner {
   readonly #activations = new Activations();
-  readonly #environment: Environment;
+  readonly #environment: Lmdb;
   readonly #projections: RealmProjections;
   readonly #view: RealmView;
   readonly #turn: TurnState;
@@ -185,7 +185,7 @@ export class CommandRunner {
 function restOf({ source }: QueuedCommand, { rest }: Staged): QueuedCommand | null {
   if (rest === null) return null;
   const place: Source = source.kind === "mailbox" ? { ...source, attempts: 0 } : { kind: "sent" };
-  return { command: rest, source: place, settle: null, idempotencyKey: null };
+  return { command: rest, source: place, resolve: null, idempotencyKey: null };
 }
 
 function restRow({ rest }: Staged, sequence: number): RowOf<"mailbox"> | null {

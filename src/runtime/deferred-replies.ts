@@ -25,7 +25,7 @@ export class DeferredReplies {
   wait(ticket: Ticket, queued: QueuedCommand): void {
     this.#waiting.set(ticket, queued);
     this.#volatileTimers.set(timerName(ticket), limits.deferred_answer_ms_max, () => {
-      this.take(ticket)?.settle?.(refuse.internalError());
+      this.take(ticket)?.resolve?.(refuse.internalError());
     });
   }
 
@@ -42,7 +42,7 @@ export class DeferredReplies {
 
   /** The server is shutting down: waiting requests are rejected, and their clients retry later or elsewhere. */
   refuseAll(): void {
-    for (const queued of this.#waiting.values()) queued.settle?.(refuse.shuttingDown());
+    for (const queued of this.#waiting.values()) queued.resolve?.(refuse.shuttingDown());
     this.#waiting.clear();
   }
 }

@@ -1,8 +1,8 @@
 /** What the dispatcher needs from its realm, and whom it reports to. */
 import type { Command } from "../../actors/protocol/commands.ts";
-import type { Gate } from "../durability/journal/gate.ts";
+import type { DurabilityGate } from "../durability/journal/durability-gate.ts";
 import { damageIn } from "../store/damage.ts";
-import type { Environment } from "../store/environment.ts";
+import type { Lmdb } from "../store/lmdb.ts";
 import type { Follower } from "../store/projections/projection.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
 import type { Clock } from "./clock.ts";
@@ -39,9 +39,9 @@ export function orEnd(alarm: Alarm, work: () => void): void {
 }
 
 export interface DispatcherOptions {
-  readonly environment: Environment;
+  readonly environment: Lmdb;
   /** Through it leaves whatever shows a turn (M1). */
-  readonly gate: Gate;
+  readonly gate: DurabilityGate;
   readonly projections: RealmProjections;
   readonly clock: Clock;
   readonly alarm: Alarm;

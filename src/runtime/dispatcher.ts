@@ -12,8 +12,8 @@ import type { Effect } from "../../actors/protocol/effects.ts";
 import type { Ticket } from "../../schemas/answer.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { Gate } from "../durability/journal/gate.ts";
-import type { Environment } from "../store/environment.ts";
+import type { DurabilityGate } from "../durability/journal/durability-gate.ts";
+import type { Lmdb } from "../store/lmdb.ts";
 import type { Delta, Follower } from "../store/projections/projection.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
 import { Batches } from "./batches.ts";
@@ -51,8 +51,8 @@ export class Dispatcher {
   readonly realmCounters: RealmCounters;
   readonly batches: Batches;
   readonly inFlightRequests: InFlightRequests;
-  readonly #environment: Environment;
-  readonly #gate: Gate;
+  readonly #environment: Lmdb;
+  readonly #gate: DurabilityGate;
   readonly #projections: RealmProjections;
   readonly #clock: Clock;
   readonly #time: RealmTime;
@@ -128,7 +128,7 @@ export class Dispatcher {
     const rows = this.#environment.rows("mailbox", { start: after + 1, limit });
     for (const { row } of rows) {
       const source = { kind: "mailbox", sequence: row.sequence, attempts: row.attempts } as const;
-      this.#enqueue({ command: row.command as Command, source, settle: null, idempotencyKey: null });
+      this.#enqueue({ command: row.command as Command, source, resolve: null, idempotencyKey: null });
     }
     this.#recoveredUpTo = rows.length < limit ? null : (rows.at(-1)?.key ?? null);
   }
@@ -145,7 +145,7 @@ export class Dispatcher {
       const settleAll = key === null ? settle : this.inFlightRequests.admit(key, this.view.now, refused, settle);
       if (settleAll === null) return;
       const ticketed = { ...command, ticket: this.#deferredReplies.next() };
-      this.#enqueue({ command: ticketed, source: { kind: "requested" }, settle: settleAll, idempotencyKey: key });
+      this.#enqueue({ command: ticketed, source: { kind: "requested" }, resolve: settleAll, idempotencyKey: key });
     });
   }
 
@@ -211,7 +211,7 @@ export class Dispatcher {
 
   /** M5: while the disk is nearly full, writes are rejected, and the server's own commands wait for space, then for room. */
   #checkDiskSpace(): void {
-    if (!this.#acceptsWrites()) this.#queue.setAsideWrites((queued) => queued.settle?.(refuse.storeRefusesWrites()));
+    if (!this.#acceptsWrites()) this.#queue.setAsideWrites((queued) => queued.resolve?.(refuse.storeRefusesWrites()));
     else if (this.#gate.hasRoom) this.#queue.restoreDeferred();
     if (this.#queue.deferredLength === 0) return;
     this.volatileTimers.set("disk:retry", diskRetryMs, () => {
@@ -256,7 +256,7 @@ export class Dispatcher {
     if (rest !== null) this.#first = rest;
     if (queued.source.kind === "timer") this.#timers.finished(queued.source.dueAt, queued.source.sequence);
     if (deferred !== null) this.#deferredReplies.wait(deferred, queued);
-    else if (queued.settle !== null) this.#outputs.settle(queued.settle, result);
+    else if (queued.resolve !== null) this.#outputs.resolve(queued.resolve, result);
     return staged.bytes;
   }
 
@@ -306,14 +306,14 @@ export class Dispatcher {
   }
 
   #settleTicket(ticket: Ticket, result: Reply): void {
-    const settle = this.#deferredReplies.take(ticket)?.settle ?? null;
-    if (settle !== null) this.#outputs.settle(settle, result);
+    const settle = this.#deferredReplies.take(ticket)?.resolve ?? null;
+    if (settle !== null) this.#outputs.resolve(settle, result);
   }
 
   /** M6: a command that throws is rejected alone; a mailbox row is tried up to three times. */
   #fail(queued: QueuedCommand, error: unknown): void {
     this.#alarm.bug(error, queued.command);
-    if (queued.settle !== null) this.#outputs.settle(queued.settle, refuse.internalError());
+    if (queued.resolve !== null) this.#outputs.resolve(queued.resolve, refuse.internalError());
     else if (!isVolatile(queued.command)) {
       this.#first = this.#runner.keepForRetry(queued, error);
       if (this.#first === null) this.#abandon(queued.command);
@@ -341,7 +341,7 @@ export class Dispatcher {
   }
 
   #wakeIdle(): void {
-    for (const waiter of this.#idleWaiters.splice(0)) this.#gate.pass(waiter);
+    for (const waiter of this.#idleWaiters.splice(0)) this.#gate.waitFor(waiter);
   }
 
   /** Runs maintenance (pruning) in its own transaction. A failure ends the process (M5); a damaged row rolls back. */
@@ -377,7 +377,7 @@ export class Dispatcher {
   /** Resolves when the queue is empty, and everything that the turns wrote is durable. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
-      if (this.#queue.length === 0 && !this.#isInTurn) this.#gate.pass(resolve);
+      if (this.#queue.length === 0 && !this.#isInTurn) this.#gate.waitFor(resolve);
       else this.#idleWaiters.push(resolve);
     });
   }

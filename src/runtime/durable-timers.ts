@@ -4,7 +4,7 @@
  */
 import type { Command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { Environment } from "../store/environment.ts";
+import type { Lmdb } from "../store/lmdb.ts";
 import type { Clock } from "./clock.ts";
 import type { QueuedCommand } from "./queued-command.ts";
 
@@ -14,7 +14,7 @@ const dueRows_max = 100;
  * When a closed realm has work again: 0 if it has some already (commands, deliveries), else the time of its next timer,
  * or null without one.
  */
-export function nextDueIn(environment: Environment): number | null {
+export function nextDueIn(environment: Lmdb): number | null {
   const hasWork = (["mailbox", "mails", "webhookDeliveries"] as const).some(
     (table) => environment.keys(table, { limit: 1 }).length > 0,
   );
@@ -22,7 +22,7 @@ export function nextDueIn(environment: Environment): number | null {
 }
 
 export class DurableTimers {
-  readonly #environment: Environment;
+  readonly #environment: Lmdb;
   readonly #clock: Pick<Clock, "now" | "after">;
   readonly #fire: (queued: QueuedCommand) => void;
   /** Rows that are already in the command queue. */
@@ -35,7 +35,7 @@ export class DurableTimers {
   #isStopped = false;
 
   /** @param clock its `now` decides which timers are due (realm-time.ts) */
-  constructor(environment: Environment, clock: Pick<Clock, "now" | "after">, fire: (queued: QueuedCommand) => void) {
+  constructor(environment: Lmdb, clock: Pick<Clock, "now" | "after">, fire: (queued: QueuedCommand) => void) {
     this.#environment = environment;
     this.#clock = clock;
     this.#fire = fire;
@@ -81,7 +81,7 @@ export class DurableTimers {
       this.#fire({
         command: row.command as Command,
         source: { kind: "timer", dueAt: row.dueAt, sequence: row.sequence },
-        settle: null,
+        resolve: null,
         idempotencyKey: null,
       });
     }

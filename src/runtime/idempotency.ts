@@ -6,7 +6,7 @@
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { damageIn } from "../store/damage.ts";
-import type { Environment } from "../store/environment.ts";
+import type { Lmdb } from "../store/lmdb.ts";
 import type { IdempotencyKey } from "./queued-command.ts";
 import { type Reply, statusOf } from "./results.ts";
 
@@ -23,11 +23,11 @@ interface Use {
 }
 
 export class IdempotencyKeys {
-  readonly #environment: Environment;
+  readonly #environment: Lmdb;
   /** By user, counted once and then maintained. */
   readonly #uses = new Map<number, Use>();
 
-  constructor(environment: Environment) {
+  constructor(environment: Lmdb) {
     this.#environment = environment;
   }
 

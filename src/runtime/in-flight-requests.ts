@@ -8,11 +8,11 @@ import { type IdempotencyKeys, keyReused } from "./idempotency.ts";
 import type { IdempotencyKey } from "./queued-command.ts";
 import type { Reply } from "./results.ts";
 
-type Settle = (result: Reply) => void;
+type Resolve = (result: Reply) => void;
 
 export class InFlightRequests {
   readonly #keys: IdempotencyKeys;
-  readonly #running = new Map<string, { readonly paramsHash: string; readonly repeats: Settle[] }>();
+  readonly #running = new Map<string, { readonly paramsHash: string; readonly repeats: Resolve[] }>();
 
   constructor(keys: IdempotencyKeys) {
     this.#keys = keys;
@@ -31,7 +31,7 @@ export class InFlightRequests {
    * @returns how to settle the request if it must be executed; null if it is answered, or will be answered together
    *   with the first one
    */
-  admit(idempotencyKey: IdempotencyKey, now: number, refusal: Reply | null, settle: Settle): Settle | null {
+  admit(idempotencyKey: IdempotencyKey, now: number, refusal: Reply | null, settle: Resolve): Resolve | null {
     const name = `${idempotencyKey.userId}:${idempotencyKey.keyHash}`;
     const running = this.#running.get(name);
     if (running !== undefined) {
@@ -46,7 +46,7 @@ export class InFlightRequests {
       settle(known);
       return null;
     }
-    const repeats: Settle[] = [];
+    const repeats: Resolve[] = [];
     this.#running.set(name, { paramsHash: idempotencyKey.paramsHash, repeats });
     return (result) => {
       this.#running.delete(name);

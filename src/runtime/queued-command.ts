@@ -22,11 +22,11 @@ export interface IdempotencyKey {
 export interface QueuedCommand {
   readonly command: Command;
   source: Source;
-  readonly settle: ((result: Reply) => void) | null;
+  readonly resolve: ((result: Reply) => void) | null;
   readonly idempotencyKey: IdempotencyKey | null;
 }
 
 /** A command that nobody waits for. */
 export function sentCommand(command: Command): QueuedCommand {
-  return { command, source: { kind: "sent" }, settle: null, idempotencyKey: null };
+  return { command, source: { kind: "sent" }, resolve: null, idempotencyKey: null };
 }

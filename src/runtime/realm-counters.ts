@@ -5,7 +5,7 @@
  */
 import { limits } from "../../schemas/limits.ts";
 import { type CounterName, counterNames } from "../../schemas/records.ts";
-import type { Environment } from "../store/environment.ts";
+import type { Lmdb } from "../store/lmdb.ts";
 import type { RealmTime, TimeMark } from "./realm-time.ts";
 import type { TurnState } from "./realm-view.ts";
 import { dueNowAt } from "./turn-times.ts";
@@ -23,14 +23,14 @@ interface RealmCountersRow {
 
 export class RealmCounters {
   readonly turn: TurnState;
-  readonly #environment: Environment;
+  readonly #environment: Lmdb;
   #ceiling: number;
   #eventBytes: number;
   #mark: TimeMark | null;
   /** Clock jumps while the realm was open earlier. */
   readonly #earlierClockJumps: number;
 
-  private constructor(environment: Environment, row: RealmCountersRow) {
+  private constructor(environment: Lmdb, row: RealmCountersRow) {
     this.#environment = environment;
     const counters = Object.fromEntries(counterNames.map((name) => [name, row.counters[name] ?? 0]));
     this.turn = {
@@ -57,7 +57,7 @@ export class RealmCounters {
    * Reads the counters and begins a new boot: positions start at the previous ceiling (E1).
    * @param mayWrite false on a full disk: the first turn writes the row, before it takes a position
    */
-  static open(environment: Environment, mayWrite = true): RealmCounters {
+  static open(environment: Lmdb, mayWrite = true): RealmCounters {
     const stored = environment.get("meta", "counters")?.value as RealmCountersRow | undefined;
     const realmCounters = new RealmCounters(
       environment,

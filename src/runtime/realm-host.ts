@@ -150,7 +150,7 @@ export class RealmHost {
     const realm = new Realm({
       id: entry.id,
       folder,
-      extent: "checked",
+      extent: "none",
       durability: this.#options.durability,
       clock: this.#options.clock,
       alarm: { ...alarm, warn: (line) => alarm.warn(`${name}: ${line}`) },

@@ -4,10 +4,10 @@
  */
 import { randomBytes } from "node:crypto";
 import { type Durability, offline } from "../durability/journal/durability.ts";
-import { type Gate, openGate } from "../durability/journal/gate.ts";
-import { type Environment, environmentOf } from "../store/environment.ts";
+import { alwaysDurable, type DurabilityGate } from "../durability/journal/durability-gate.ts";
 import { fenced } from "../store/fence.ts";
-import type { Extent } from "../store/lmdb-check.ts";
+import { type Lmdb, lmdbOf } from "../store/lmdb.ts";
+import type { CheckDepth } from "../store/lmdb-check.ts";
 import { LmdbTables } from "../store/lmdb-tables.ts";
 import {
   knownVersion,
@@ -23,15 +23,15 @@ export interface RealmStoreOptions {
   readonly id?: number;
   readonly folder: string;
   /** How much of the file is checked before it is opened. */
-  readonly extent?: Extent;
+  readonly extent?: CheckDepth;
   /** Token of the process that owns the data folder. Once the realm is open, no other process can write to it. */
   readonly owner?: string | null;
   readonly durability: Durability;
 }
 
 export interface RealmStore {
-  readonly environment: Environment;
-  readonly gate: Gate;
+  readonly environment: Lmdb;
+  readonly gate: DurabilityGate;
   /** Part of every queue id; a restored backup gets a new one (E1). */
   readonly epoch: string;
   /** Nothing waits to become durable, and the store has every turn. */
@@ -51,7 +51,7 @@ export function openRealmStore(options: RealmStoreOptions): RealmStore {
   const durable = durability.adopt({ id: options.id ?? 0, folder, tables });
   return {
     ...store,
-    environment: environmentOf(durable.tables),
+    environment: lmdbOf(durable.tables),
     gate: durable.gate,
     get isSettled() {
       return durable.isSettled;
@@ -64,13 +64,13 @@ export function openRealmStore(options: RealmStoreOptions): RealmStore {
 }
 
 function prepared(tables: LmdbTables, options: RealmStoreOptions): RealmStore {
-  const store = environmentOf(tables);
+  const store = lmdbOf(tables);
   try {
     knownVersion(store);
     refuseUnknownTables(store, tables.unknownTables);
     const [environment, assertOwned] = owned(store, options);
     const epoch = prepare(environment);
-    return { environment, gate: openGate, epoch, isSettled: true, assertOwned, close: () => environment.close() };
+    return { environment, gate: alwaysDurable, epoch, isSettled: true, assertOwned, close: () => environment.close() };
   } catch (error) {
     void store.close();
     throw error;
@@ -78,7 +78,7 @@ function prepared(tables: LmdbTables, options: RealmStoreOptions): RealmStore {
 }
 
 /** The store that this realm writes to, and a check that it is still owned. */
-function owned(store: Environment, { folder, owner }: RealmStoreOptions): [Environment, () => void] {
+function owned(store: Lmdb, { folder, owner }: RealmStoreOptions): [Lmdb, () => void] {
   if (owner === undefined || owner === null) return [store, () => undefined];
   const environment = fenced(store, folder, owner);
   return [environment, () => environment.assertOwned()];
@@ -89,7 +89,7 @@ function owned(store: Environment, { folder, owner }: RealmStoreOptions): [Envir
  * @returns the realm's epoch
  * @throws UnknownFormat
  */
-function prepare(environment: Environment): string {
+function prepare(environment: Lmdb): string {
   const version = knownVersion(environment);
   const stored = environment.get("meta", "epoch")?.value as string | undefined;
   refuseWithoutHead(environment);

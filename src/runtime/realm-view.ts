@@ -3,8 +3,8 @@
 import type { IndexRange, RangeOptions, View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { CounterName, KeyOf, RowOf, TableName } from "../../schemas/records.ts";
-import type { Reads } from "../durability/journal/reads.ts";
-import type { Environment } from "../store/environment.ts";
+import type { ReadTracker } from "../durability/journal/read-tracker.ts";
+import type { Lmdb } from "../store/lmdb.ts";
 import type { Follower } from "../store/projections/projection.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
 import { ChannelTails } from "./channel-tails.ts";
@@ -26,13 +26,13 @@ export interface TurnState {
 }
 
 export interface RealmViewOptions {
-  readonly environment: Environment;
+  readonly environment: Lmdb;
   readonly projections: RealmProjections;
   readonly turn: TurnState;
   /** The clock's time between turns; the turn's time within a turn. */
   readonly times: Times;
   /** Told of each table that is read, also of those in memory (M9). */
-  readonly reads: Reads;
+  readonly reads: ReadTracker;
 }
 
 export class RealmView implements View {
@@ -41,11 +41,11 @@ export class RealmView implements View {
   readonly #topicPolicies = new TopicPolicies();
   readonly #topicCounts = new TopicCounts();
   readonly #watches = new MessageWatches();
-  readonly #environment: Environment;
+  readonly #environment: Lmdb;
   readonly #projections: RealmProjections;
   readonly #turn: TurnState;
   readonly #times: Times;
-  readonly #reads: Reads;
+  readonly #reads: ReadTracker;
 
   constructor({ environment, projections, turn, times, reads }: RealmViewOptions) {
     this.#environment = environment;
@@ -74,18 +74,18 @@ export class RealmView implements View {
     return this.#turn.turnsSinceRequest > limits.idle_after_turns;
   }
   get position(): number {
-    this.#reads.saw("meta");
+    this.#reads.noteRead("meta");
     return this.#turn.position;
   }
   watchMessages(readerId: number) {
     return this.#watches.open(readerId);
   }
   counter(name: CounterName): number {
-    this.#reads.saw("meta");
+    this.#reads.noteRead("meta");
     return this.#turn.counters[name];
   }
   count(table: TableName): number {
-    this.#reads.saw(table);
+    this.#reads.noteRead(table);
     return this.#environment.count(table);
   }
   get realm() {
@@ -150,39 +150,39 @@ export class RealmView implements View {
     return this.#seen(this.#projections.presence).get(userId);
   }
   channelIndex(channelId: number, range: IndexRange) {
-    this.#reads.saw("channelMessages");
+    this.#reads.noteRead("channelMessages");
     return this.tails.read(channelId, range);
   }
   topicPoliciesOf(channelId: number, foldedTopic: string) {
-    this.#reads.saw("topicPolicies");
+    this.#reads.noteRead("topicPolicies");
     const range = { start: [channelId, foldedTopic], end: [channelId, foldedTopic, Number.MAX_VALUE] };
     return this.#topicPolicies.of(channelId, foldedTopic, (limit) =>
       this.rows("topicPolicies", { ...range, limit }).map(({ key, row }) => ({ userId: key[2], ...row })),
     );
   }
   hasTopicRoom(userId: number): boolean {
-    this.#reads.saw("userTopics");
+    this.#reads.noteRead("userTopics");
     const range = { start: [userId], end: [userId + 1] };
     return this.#topicCounts.hasRoom(userId, (limit) => this.keys("userTopics", { ...range, limit }).length);
   }
   row<T extends TableName>(table: T, key: KeyOf<T>): RowOf<T> | undefined {
-    this.#reads.saw(table);
+    this.#reads.noteRead(table);
     return this.cache.get(table, key, this.#read) as RowOf<T> | undefined;
   }
 
   readonly #read = (table: TableName, key: unknown): unknown => this.#environment.get(table, key as KeyOf<TableName>);
 
   rows<T extends TableName>(table: T, range: RangeOptions<T>) {
-    this.#reads.saw(table);
+    this.#reads.noteRead(table);
     return this.#environment.rows(table, range);
   }
   keys<T extends TableName>(table: T, range: RangeOptions<T>): KeyOf<T>[] {
-    this.#reads.saw(table);
+    this.#reads.noteRead(table);
     return this.#environment.keys(table, range);
   }
 
   #seen<P extends { readonly tables: readonly TableName[] }>(projection: P): P {
-    this.#reads.sawAny(projection.tables);
+    this.#reads.noteReads(projection.tables);
     return projection;
   }
 }

@@ -6,13 +6,13 @@ import { referencedFiles, uploadedFile } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { RowOf } from "../../schemas/records.ts";
 import type { Durability } from "../durability/journal/durability.ts";
-import { type Gate, onceDurable } from "../durability/journal/gate.ts";
+import { type DurabilityGate, onceDurable } from "../durability/journal/durability-gate.ts";
 import { hasTooManyLetters, pruneLetters } from "../store/dead-letters.ts";
-import type { Environment } from "../store/environment.ts";
 import { EventLog } from "../store/event-log.ts";
 import { areFilesHeld } from "../store/file-hold.ts";
 import { FileStore, filesFolder } from "../store/files.ts";
-import type { Extent } from "../store/lmdb-check.ts";
+import type { Lmdb } from "../store/lmdb.ts";
+import type { CheckDepth } from "../store/lmdb-check.ts";
 import { RealmProjections } from "../store/projections/realm-projections.ts";
 import type { SharedFiles } from "../store/shared-files.ts";
 import type { Clock } from "./clock.ts";
@@ -33,7 +33,7 @@ export interface RealmOptions {
   /** It is being created: see RealmStoreOptions. */
   readonly isDraft?: boolean;
   /** How much of the file is checked before it is opened. */
-  readonly extent?: Extent;
+  readonly extent?: CheckDepth;
   /** Token of the process that owns the data folder. Once the realm is open, no other process can write to it. */
   readonly owner?: string | null;
   /** Gets the durations of turns; absent where nobody reads them. */
@@ -46,13 +46,13 @@ const upkeepMs = 60_000;
 const upkeepAgainMs = 100;
 
 export class Realm {
-  readonly environment: Environment;
+  readonly environment: Lmdb;
   readonly projections: RealmProjections;
   readonly dispatcher: Dispatcher;
   readonly log: EventLog;
   readonly files: FileStore;
   /** Through it leaves whatever shows this realm's turns (M1). */
-  readonly gate: Gate;
+  readonly gate: DurabilityGate;
   readonly use: RealmUse;
   /** Part of every queue id; a restored backup gets a new one (E1). */
   readonly epoch: string;

@@ -5,7 +5,7 @@
 import { statSync } from "node:fs";
 import { limits } from "../../schemas/limits.ts";
 import { dataFile } from "../store/data-file.ts";
-import { openEnvironment } from "../store/environment.ts";
+import { openLmdb } from "../store/lmdb.ts";
 import { nextDueIn } from "./durable-timers.ts";
 
 export class ServedDueTimes {
@@ -17,7 +17,7 @@ export class ServedDueTimes {
    */
   read(id: number, folder: string): boolean {
     if (statSync(dataFile(folder)).size > limits.cluster_opened_at_once_bytes) return false;
-    const environment = openEnvironment(folder);
+    const environment = openLmdb(folder);
     try {
       this.#dueAt.set(id, nextDueIn(environment));
     } finally {

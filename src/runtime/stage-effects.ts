@@ -8,7 +8,7 @@ import type { Effect, EmitEffect, EmitVolatileEffect } from "../../actors/protoc
 import type { EventType } from "../../schemas/events.ts";
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
 import type { EventRecord } from "../../schemas/runtime.ts";
-import { type PreparedWrite, prepared } from "../store/environment.ts";
+import { type PreparedWrite, prepared } from "../store/lmdb.ts";
 import type { Delta } from "../store/projections/projection.ts";
 import type { TurnState } from "./realm-view.ts";
 

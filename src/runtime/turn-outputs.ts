@@ -2,7 +2,7 @@
  * What a turn hands out when it ends: events first, then replies. Sockets and requests pass the realm's gate by
  * themselves; what observers do, and the removal of files, passes it here (M1).
  */
-import type { Gate } from "../durability/journal/gate.ts";
+import type { DurabilityGate } from "../durability/journal/durability-gate.ts";
 import type { Delta, Follower } from "../store/projections/projection.ts";
 import type { Alarm, EventSink } from "./dispatcher-options.ts";
 import { Observers } from "./observers.ts";
@@ -10,7 +10,7 @@ import type { Reply } from "./results.ts";
 import type { StagedEvent } from "./stage-effects.ts";
 
 export interface TurnOutputsOptions {
-  readonly gate: Gate;
+  readonly gate: DurabilityGate;
   readonly alarm: Alarm;
   /** Removes a file that no row on disk claims. */
   readonly discard: (file: string) => void;
@@ -39,19 +39,19 @@ export class TurnOutputs implements Follower {
     this.#guard(() => this.#sink.stage(event));
   }
 
-  settle(settle: (reply: Reply) => void, reply: Reply): void {
+  resolve(settle: (reply: Reply) => void, reply: Reply): void {
     this.#settlements.push(() => settle(reply));
   }
 
   discard(file: string): void {
     const { gate, discard } = this.#options;
-    this.#settlements.push(() => gate.pass(() => discard(file)));
+    this.#settlements.push(() => gate.waitFor(() => discard(file)));
   }
 
   handOut(): void {
     this.#guard(() => this.#sink.publish());
     const tellObservers = this.observers.take();
-    if (tellObservers !== null) this.#options.gate.pass(() => this.#guard(tellObservers));
+    if (tellObservers !== null) this.#options.gate.waitFor(() => this.#guard(tellObservers));
     for (const settle of this.#settlements.splice(0)) settle();
   }
 

@@ -7,8 +7,8 @@ import { createReadStream, existsSync, readFileSync, rmSync, writeFileSync } fro
 import { readdir, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { programVersion } from "../../schemas/server.ts";
-import { type Environment, openEnvironment } from "./environment.ts";
 import { filesFolder, listFiles } from "./files.ts";
+import { type Lmdb, openLmdb } from "./lmdb.ts";
 import { formatMark, requireMark, storeVersion } from "./migrations.ts";
 import { realmFolder } from "./realm-folders.ts";
 import type { RealmEntry } from "./root.ts";
@@ -70,7 +70,7 @@ export async function summaries(folder: string, entries: readonly RealmEntry[]):
   const found: RealmSummary[] = [];
   for (const entry of entries) {
     const realm = realmFolder(folder, entry.id);
-    const environment = openEnvironment(realm);
+    const environment = openLmdb(realm);
     try {
       found.push({ ...summaryOf(environment, entry), files: (await listFiles(filesFolder(realm))).length });
     } finally {
@@ -80,7 +80,7 @@ export async function summaries(folder: string, entries: readonly RealmEntry[]):
   return found;
 }
 
-function summaryOf(environment: Environment, { id, label }: RealmEntry): Omit<RealmSummary, "files"> {
+function summaryOf(environment: Lmdb, { id, label }: RealmEntry): Omit<RealmSummary, "files"> {
   const [newest] = environment.rows("messages", { reverse: true, limit: 1 });
   return {
     id,

@@ -10,11 +10,11 @@ import { limits } from "../../schemas/limits.ts";
 import { type RowOf, rowFields, type TableName } from "../../schemas/records.ts";
 import { writeManifest } from "./backup-manifest.ts";
 import { dataFile } from "./data-file.ts";
-import { type Environment, openEnvironment } from "./environment.ts";
 import { type FileHold, type HolderPorts, holdFiles } from "./file-hold.ts";
 import { fileIn, filesFolder, listFiles } from "./files.ts";
 import { flushFoldersTo } from "./folders.ts";
 import { flushTreeGently } from "./gentle-flush.ts";
+import { type Lmdb, openLmdb } from "./lmdb.ts";
 import { refuseWithoutHead } from "./migrations.ts";
 import { realmFolder } from "./realm-folders.ts";
 import { keepIdentity } from "./realm-identity.ts";
@@ -25,7 +25,7 @@ export interface BackupPorts extends HolderPorts {
   /** Keeps the journal from forgetting what the copies of the stores lack. */
   holdJournal(): Promise<FileHold>;
   /** Brings what the journal has into the copies of the stores in a folder. */
-  settle(target: string): Promise<void>;
+  applyRecords(target: string): Promise<void>;
   /** Told how far it is; absent where nobody looks. */
   readonly progress?: (done: number, total: number) => void;
 }
@@ -52,7 +52,7 @@ export async function backupFolder(
     const realms = root.realms().map(({ id }) => ({ from: realmFolder(dataDir, id), to: realmFolder(target, id) }));
     for (const { from } of realms) holds.push(await holdFiles(from, ports));
     for (const { from, to } of realms) await copyStore(from, to, holds).then(step);
-    await ports.settle(target);
+    await ports.applyRecords(target);
     for (const { from, to } of realms) await copyFiles(from, to, await referencedBy(to), holds).then(step);
   } finally {
     for (const hold of holds) await hold.release();
@@ -88,7 +88,7 @@ export async function checkBesideServer(
     holds.push(await ports.holdJournal());
     for (const { id } of realms) holds.push(await holdFiles(realmFolder(dataDir, id), ports));
     for (const { id } of realms) await copyStore(realmFolder(dataDir, id), realmFolder(copies, id), holds).then(step);
-    await ports.settle(copies);
+    await ports.applyRecords(copies);
     const beforeEach = () => renewed(holds);
     return await checkRealms(realms, copies, { filesDir: dataDir, beforeEach, checked: step });
   } finally {
@@ -104,7 +104,7 @@ export function stepsOf({ progress }: Pick<BackupPorts, "progress">, total: numb
 
 async function copyStore(folder: string, target: string, holds: readonly FileHold[]): Promise<void> {
   mkdirSync(target, { recursive: true, mode: 0o700 });
-  const environment = openEnvironment(folder);
+  const environment = openLmdb(folder);
   environment.clearDeadReaders();
   await environment.backup(target).finally(() => environment.close());
   await renewed(holds);
@@ -115,7 +115,7 @@ async function renewed(holds: readonly FileHold[]): Promise<void> {
 }
 
 async function referencedBy(folder: string): Promise<Map<string, string>> {
-  const copy = openEnvironment(folder, "whole");
+  const copy = openLmdb(folder, "all-pages");
   try {
     return referencedIn(copy);
   } finally {
@@ -128,7 +128,7 @@ async function referencedBy(folder: string): Promise<Map<string, string>> {
  * @param report called for a name that no file of the server has; it is left out, because it could lead anywhere
  */
 export function referencedIn(
-  environment: Environment,
+  environment: Lmdb,
   report: (problem: string) => void = () => undefined,
 ): Map<string, string> {
   const referenced = new Map<string, string>();
@@ -177,7 +177,7 @@ export async function restoreFolder(root: RootStore, dataDir: string): Promise<v
   for (const entry of root.realms()) {
     const folder = realmFolder(dataDir, entry.id);
     if (!existsSync(dataFile(folder))) throw new Error(`the backup lacks realm ${entry.id}`);
-    const environment = openEnvironment(folder, "whole");
+    const environment = openLmdb(folder, "all-pages");
     environment.transaction(() => {
       environment.put("meta", "epoch", { value: randomBytes(6).toString("hex") });
       for (const key of environment.keys("queues", { limit: Number.MAX_SAFE_INTEGER }))
@@ -235,7 +235,7 @@ interface Findings {
 }
 
 async function checkRealm(folder: string, realm: string, findings: Findings): Promise<void> {
-  const environment = openEnvironment(folder, "whole");
+  const environment = openLmdb(folder, "all-pages");
   try {
     if (checkTables(environment, findings)) await checkFiles(environment, realm, findings.report);
   } finally {
@@ -250,7 +250,7 @@ async function checkRealm(folder: string, realm: string, findings: Findings): Pr
 export async function checkStore(folder: string): Promise<string[]> {
   const problems: string[] = [];
   try {
-    const environment = openEnvironment(folder, "whole");
+    const environment = openLmdb(folder, "all-pages");
     try {
       checkTables(environment, { report: (problem) => problems.push(problem), leftOut: () => undefined });
     } finally {
@@ -264,7 +264,7 @@ export async function checkStore(folder: string): Promise<string[]> {
 }
 
 /** @returns whether every row is what was written */
-function checkTables(environment: Environment, { report, leftOut }: Findings): boolean {
+function checkTables(environment: Lmdb, { report, leftOut }: Findings): boolean {
   let damaged = 0;
   for (const table of Object.keys(rowFields) as TableName[]) damaged += checkRows(environment, table, report);
   for (const line of environment.unreadableRows) leftOut(line);
@@ -276,7 +276,7 @@ function checkTables(environment: Environment, { report, leftOut }: Findings): b
 }
 
 /** @returns the number of damaged rows in the table; only the first ones are reported */
-function checkRows(environment: Environment, table: TableName, report: (problem: string) => void): number {
+function checkRows(environment: Lmdb, table: TableName, report: (problem: string) => void): number {
   let damaged = 0;
   environment.verify(table, (error) => {
     if (++damaged <= limits.check_rows_reported_max) report(error instanceof Error ? error.message : String(error));
@@ -287,7 +287,7 @@ function checkRows(environment: Environment, table: TableName, report: (problem:
 }
 
 /** Every message has its conversation and index entries, and every entry its message. */
-function checkIndexes(environment: Environment, report: (problem: string) => void): void {
+function checkIndexes(environment: Lmdb, report: (problem: string) => void): void {
   let channelMessages = 0;
   environment.each("messages", (message) => {
     const conversation = environment.get("conversations", message.conversationId);
@@ -312,7 +312,7 @@ function checkIndexes(environment: Environment, report: (problem: string) => voi
 }
 
 /** Every file that a row claims exists, and an uploaded file has its original content. */
-async function checkFiles(environment: Environment, realm: string, report: (problem: string) => void): Promise<void> {
+async function checkFiles(environment: Lmdb, realm: string, report: (problem: string) => void): Promise<void> {
   const present = new Set(await listFiles(filesFolder(realm)));
   for (const [name, owner] of referencedIn(environment, report)) {
     if (!present.has(name)) report(`${owner}: the file ${name} is missing`);

@@ -46,5 +46,5 @@ export function stateOfFile(path: string): FileState {
   }
 }
 
-/** In a data folder: which archive continues it (src/durability/archive/chain.ts). A copy of the folder must not continue it, too. */
+/** In a data folder: which archive continues it (src/durability/archive/base-chain.ts). A copy of the folder must not continue it, too. */
 export const archiveNoteFile = "archive.json";

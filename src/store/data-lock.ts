@@ -6,7 +6,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 
-export interface Owner {
+export interface LockHolder {
   readonly pid: number;
   /** Start time of the process in kernel ticks, which distinguishes a reused process id. */
   readonly startedAt: string;
@@ -17,7 +17,7 @@ export interface Owner {
   readonly token: string;
 }
 
-export function thisProcess(): Owner {
+export function thisProcess(): LockHolder {
   return {
     pid: process.pid,
     startedAt: statOf("self")?.startedAt ?? "",
@@ -28,12 +28,12 @@ export function thisProcess(): Owner {
 }
 
 /** Whether an owner is this very process, possibly with an earlier token. */
-export function isThisProcess(owner: Owner): boolean {
+export function isThisProcess(owner: LockHolder): boolean {
   return owner.pid === process.pid && isVisible(owner) && owner.startedAt === (statOf("self")?.startedAt ?? "");
 }
 
 /** Whether an owner is certainly running. */
-export function isRunning(owner: Owner): boolean {
+export function isRunning(owner: LockHolder): boolean {
   if (!isVisible(owner)) return false;
   const stat = statOf(String(owner.pid));
   if (stat !== null) return stat.isAlive && stat.startedAt === owner.startedAt;
@@ -41,7 +41,7 @@ export function isRunning(owner: Owner): boolean {
 }
 
 /** Whether its process id refers to the same process here. */
-export function isVisible({ bootId, pidNamespace }: Owner): boolean {
+export function isVisible({ bootId, pidNamespace }: LockHolder): boolean {
   return bootId === currentBootId() && pidNamespace === currentPidNamespace();
 }
 

@@ -6,7 +6,7 @@
  */
 import { limits } from "../../schemas/limits.ts";
 import type { DeadLetterRecord } from "../../schemas/runtime.ts";
-import type { Environment } from "./environment.ts";
+import type { Lmdb } from "./lmdb.ts";
 
 /** A dead letter as shown to an operator. */
 export interface ShownLetter {
@@ -26,11 +26,11 @@ interface StoredCommand {
   readonly to: { readonly actor: string } & Readonly<Record<string, unknown>>;
 }
 
-export function shownLetters(environment: Environment): ShownLetter[] {
+export function shownLetters(environment: Lmdb): ShownLetter[] {
   return environment.rows("deadLetters", { limit: letterRows_max }).map(({ row }) => shown(row));
 }
 
-export function shownLetter(environment: Environment, id: number): ShownLetter | null {
+export function shownLetter(environment: Lmdb, id: number): ShownLetter | null {
   const letter = environment.get("deadLetters", id);
   return letter === undefined ? null : shown(letter);
 }
@@ -75,17 +75,17 @@ function plain(text: string): string {
     .trim();
 }
 
-function removeLetter(environment: Environment, { sequence, delivery }: DeadLetterRecord): void {
+function removeLetter(environment: Lmdb, { sequence, delivery }: DeadLetterRecord): void {
   environment.remove("deadLetters", sequence);
   if (delivery?.kind === "mail") environment.remove("deadMails", delivery.id);
 }
 
-export function hasTooManyLetters(environment: Environment): boolean {
+export function hasTooManyLetters(environment: Lmdb): boolean {
   return environment.count("deadLetters") > limits.dead_letters_max;
 }
 
 /** Removes the oldest ones. Must be called inside a transaction. */
-export function pruneLetters(environment: Environment): void {
+export function pruneLetters(environment: Lmdb): void {
   const surplus = environment.count("deadLetters") - limits.dead_letters_max;
   const limit = Math.min(surplus, limits.dead_letters_pruned_max);
   for (const { row } of environment.rows("deadLetters", { limit })) removeLetter(environment, row);

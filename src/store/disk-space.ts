@@ -1,10 +1,10 @@
 /**
  * Disk space for writes (M5): below a watermark of free space, or over the quota, writes are rejected and reads
- * continue. The ballast (ballast.ts) covers what was accepted before.
+ * continue. The reserved space (reserved-space.ts) covers what was accepted before.
  */
 import { statfsSync } from "node:fs";
 import { limits } from "../../schemas/limits.ts";
-import { Ballast } from "./ballast.ts";
+import { ReservedSpace } from "./reserved-space.ts";
 import { StoreSize } from "./store-size.ts";
 
 const lookEveryMs = 5;
@@ -23,7 +23,7 @@ export interface DiskSpaceOptions {
 
 export class DiskSpace {
   readonly #options: DiskSpaceOptions;
-  readonly #ballast: Ballast;
+  readonly #reservedSpace: ReservedSpace;
   readonly #storeSize: StoreSize;
   #hasRoom = true;
   #isOverQuota = false;
@@ -32,10 +32,10 @@ export class DiskSpace {
 
   constructor(options: DiskSpaceOptions) {
     this.#options = options;
-    this.#ballast = new Ballast(options.folder, options.monotonic);
+    this.#reservedSpace = new ReservedSpace(options.folder, options.monotonic);
     this.#storeSize = new StoreSize(options.folder);
-    if (this.isFull) this.#ballast.release();
-    if (this.isFull) this.#ballast.releaseForStart();
+    if (this.isFull) this.#reservedSpace.release();
+    if (this.isFull) this.#reservedSpace.releaseForStart();
   }
 
   /** Even a start may not find enough space. */
@@ -67,14 +67,14 @@ export class DiskSpace {
 
   #look(): boolean {
     const free = freeBytes(this.#options.folder);
-    if (free < limits.turn_bytes_max) this.#ballast.release();
-    else if (free > 2 * this.#options.freeBytesMin + limits.store_ballast_bytes) this.#ballast.keep();
+    if (free < limits.turn_bytes_max) this.#reservedSpace.release();
+    else if (free > 2 * this.#options.freeBytesMin + limits.store_reserved_bytes) this.#reservedSpace.keep();
     return free >= this.#options.freeBytesMin;
   }
 
   /** Nothing is written into the folder any more. */
   close(): Promise<void> {
-    return this.#ballast.close();
+    return this.#reservedSpace.close();
   }
 }
 

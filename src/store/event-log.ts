@@ -5,13 +5,13 @@
 import { limits } from "../../schemas/limits.ts";
 import type { EventRecord } from "../../schemas/runtime.ts";
 import { encodeRow } from "./codec.ts";
-import type { Environment } from "./environment.ts";
+import type { Lmdb } from "./lmdb.ts";
 
 export class EventLog {
-  readonly #environment: Environment;
+  readonly #environment: Lmdb;
   #startsAt: number;
 
-  constructor(environment: Environment) {
+  constructor(environment: Lmdb) {
     this.#environment = environment;
     // A log that was never pruned has every event.
     this.#startsAt = (environment.get("meta", "event-log-start")?.value as number | undefined) ?? 0;

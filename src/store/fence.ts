@@ -5,12 +5,12 @@
  * everything that the earlier one wrote.
  */
 import { join } from "node:path";
-import type { Environment } from "./environment.ts";
+import type { Lmdb } from "./lmdb.ts";
 import { OwnershipLost, PathGuard } from "./path-guard.ts";
 
 export const ownerKey = "owner";
 
-export interface FencedEnvironment extends Environment {
+export interface FencedEnvironment extends Lmdb {
   /** @throws OwnershipLost when another process took the folder over, or the files were replaced */
   assertOwned(): void;
 }
@@ -22,7 +22,7 @@ export function takenOver(folder: string): OwnershipLost {
 }
 
 /** Takes over an environment. From now on its previous owner cannot commit (M5). */
-export function fenced(environment: Environment, folder: string, token: string): FencedEnvironment {
+export function fenced(environment: Lmdb, folder: string, token: string): FencedEnvironment {
   const place = new PathGuard(join(folder, "data.mdb"));
   const isOwned = () => environment.get("meta", ownerKey)?.value === token;
   // One that this process had open before needs no write, for which a full disk has no space.
@@ -30,7 +30,7 @@ export function fenced(environment: Environment, folder: string, token: string):
   const check = () => {
     if (!isOwned()) throw takenOver(folder);
   };
-  return Object.assign(Object.create(environment) as Environment, {
+  return Object.assign(Object.create(environment) as Lmdb, {
     transaction<R>(work: () => R): R {
       if (environment.isWriting) return environment.transaction(work);
       const result = environment.transaction(() => {

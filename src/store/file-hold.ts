@@ -8,7 +8,7 @@ import { randomBytes } from "node:crypto";
 import { readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { limits } from "../../schemas/limits.ts";
-import { isRunning, isVisible, type Owner, thisProcess } from "./data-lock.ts";
+import { isRunning, isVisible, type LockHolder, thisProcess } from "./data-lock.ts";
 
 const prefix = "files.hold";
 
@@ -78,9 +78,9 @@ async function isHeld(file: string, now: number): Promise<boolean> {
 }
 
 /** Returns null if the file is gone, being written, or was created on a full disk. */
-async function ownerOf(file: string): Promise<Owner | null> {
+async function ownerOf(file: string): Promise<LockHolder | null> {
   try {
-    return JSON.parse(await readFile(file, "utf8")) as Owner | null;
+    return JSON.parse(await readFile(file, "utf8")) as LockHolder | null;
   } catch {
     return null;
   }

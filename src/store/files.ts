@@ -52,7 +52,7 @@ interface Tally {
 export class FileStore {
   readonly #options: FileStoreOptions;
   /** Files that are written or being written but not claimed yet: sweeps ignore them. */
-  readonly #unsettled = new Set<string>();
+  readonly #unconfirmed = new Set<string>();
   readonly #working = new Set<Promise<unknown>>();
   /**
    * To be removed when no backup is running and the archive has them. A restart forgets them, and its sweep removes
@@ -94,12 +94,12 @@ export class FileStore {
   }
 
   /**
-   * When this resolves, all files are on disk, or none. Sweeps ignore them until `settle`.
+   * When this resolves, all files are on disk, or none. Sweeps ignore them until `confirm`.
    * @returns false when the disk has no space for them (M5)
    * @throws Error when the folder cannot be written for another reason
    */
   write(files: readonly NewFile[]): Promise<boolean> {
-    for (const { name } of files) this.#unsettled.add(checked(name));
+    for (const { name } of files) this.#unconfirmed.add(checked(name));
     return this.#track(this.#write(files));
   }
 
@@ -131,7 +131,7 @@ export class FileStore {
   async #takeBack(files: readonly NewFile[]): Promise<void> {
     for (const { name } of files) {
       await this.#remove(name);
-      this.#unsettled.delete(name);
+      this.#unconfirmed.delete(name);
     }
   }
 
@@ -155,10 +155,10 @@ export class FileStore {
 
   /**
    * Starts a file that is written while it arrives. Its bytes are counted from the first one on, and sweeps ignore it
-   * until `settle` or until it is abandoned. Returns null if the disk has no space (M5).
+   * until `confirm` or until it is abandoned. Returns null if the disk has no space (M5).
    */
   async stage(name: string): Promise<StagedUpload | null> {
-    this.#unsettled.add(checked(name));
+    this.#unconfirmed.add(checked(name));
     try {
       await this.#track(this.#makeFolder(dirname(name)));
       const path = this.#pathOf(name) + temporarySuffix;
@@ -169,10 +169,10 @@ export class FileStore {
           this.#bytes += bytes;
         },
         acceptsWrites: () => this.acceptsWrites,
-        ended: () => this.#unsettled.delete(name),
+        ended: () => this.#unconfirmed.delete(name),
       });
     } catch (error) {
-      this.#unsettled.delete(name);
+      this.#unconfirmed.delete(name);
       if (isNoRoom(error)) return null;
       throw error;
     }
@@ -189,10 +189,10 @@ export class FileStore {
   }
 
   /** The turn has decided: removes files that no row claimed. */
-  settle(names: readonly string[], isReferenced: boolean): void {
+  confirm(names: readonly string[], isReferenced: boolean): void {
     for (const name of names) {
       if (!isReferenced) this.discard(name);
-      this.#unsettled.delete(name);
+      this.#unconfirmed.delete(name);
     }
   }
 
@@ -219,8 +219,8 @@ export class FileStore {
 
   /** Brings a file here that another node has written. @returns false if there is none */
   async #fetchOne(shared: SharedFiles, name: string): Promise<boolean> {
-    const isUnsettled = this.#unsettled.has(name);
-    this.#unsettled.add(name);
+    const isUnconfirmed = this.#unconfirmed.has(name);
+    this.#unconfirmed.add(name);
     const path = this.#pathOf(name);
     try {
       await this.#makeFolder(dirname(name));
@@ -232,7 +232,7 @@ export class FileStore {
       this.#tally?.counted.add(name);
       return true;
     } finally {
-      if (!isUnsettled) this.#unsettled.delete(name);
+      if (!isUnconfirmed) this.#unconfirmed.delete(name);
     }
   }
 
@@ -297,11 +297,11 @@ export class FileStore {
   async #sweep(referenced: () => { has(name: string): boolean }, { counted, gone }: Tally): Promise<void> {
     const found = await listFiles(this.#options.folder);
     if (found.length === 0) return;
-    // Later claims concern only files that are unsettled now, so a file that is neither claimed nor unsettled is never
+    // Later claims concern only files that are unconfirmed now, so a file that is neither claimed nor unconfirmed is never
     // claimed.
     const isReferenced = referenced();
-    const orphans = found.filter((name) => !isReferenced.has(name) && !this.#isUnsettled(name));
-    const kept = found.filter((name) => isReferenced.has(name) && !this.#isUnsettled(name));
+    const orphans = found.filter((name) => !isReferenced.has(name) && !this.#isUnconfirmed(name));
+    const kept = found.filter((name) => isReferenced.has(name) && !this.#isUnconfirmed(name));
     const isArchived = this.#archiveMark();
     // The turn that let an orphan go may not be durable yet.
     await this.#options.onceDurable?.();
@@ -319,8 +319,8 @@ export class FileStore {
     }
   }
 
-  #isUnsettled(name: string): boolean {
-    return this.#unsettled.has(name.endsWith(temporarySuffix) ? name.slice(0, -temporarySuffix.length) : name);
+  #isUnconfirmed(name: string): boolean {
+    return this.#unconfirmed.has(name.endsWith(temporarySuffix) ? name.slice(0, -temporarySuffix.length) : name);
   }
 
   #pathOf(name: string): string {

@@ -21,13 +21,13 @@ import {
 } from "./lmdb-pages.ts";
 
 /** How much of a file is checked. */
-export type Extent =
+export type CheckDepth =
   /** The inner pages, and that all other pages are inside the file: one percent of a large file. */
-  | "skeleton"
+  | "inner-pages"
   /** Every page. */
-  | "whole"
+  | "all-pages"
   /** Nothing: it has been checked. */
-  | "checked";
+  | "none";
 
 /** How often the check is repeated for a file that another process changes meanwhile. */
 const attempts_max = 5;
@@ -37,8 +37,8 @@ const attempts_max = 5;
  * that server can read it, so problems found during a change are ignored.
  * @throws DamagedData
  */
-export function checkPages(path: string, extent: Extent): void {
-  if (extent === "checked") return;
+export function checkPages(path: string, extent: CheckDepth): void {
+  if (extent === "none") return;
   const file = openIfThere(path);
   if (file === null) return;
   try {
@@ -62,7 +62,7 @@ function openIfThere(path: string): PageFile | null {
   }
 }
 
-function problemOf(file: PageFile, extent: Extent): string | null {
+function problemOf(file: PageFile, extent: CheckDepth): string | null {
   if (file.bytes === 0) return null;
   try {
     const [newer, older] = file.metas();
@@ -107,7 +107,7 @@ const flagsOf: Readonly<Record<Role, number>> = { "free pages": 8, tables: 0, ta
 class Walk {
   readonly #file: PageFile;
   readonly #meta: Meta;
-  readonly #extent: Extent;
+  readonly #extent: CheckDepth;
   readonly #pagesThere: number;
   /** One entry per page of the file: whether it was visited. */
   readonly #met: Uint8Array;
@@ -115,7 +115,7 @@ class Walk {
   readonly #leafPage: Buffer;
   readonly #valuePage: Buffer;
 
-  constructor(file: PageFile, meta: Meta, extent: Extent) {
+  constructor(file: PageFile, meta: Meta, extent: CheckDepth) {
     this.#file = file;
     this.#meta = meta;
     this.#extent = extent;
@@ -129,8 +129,8 @@ class Walk {
   run(): void {
     const { freePages, main, lastPage } = this.#meta;
     // A file may be shorter than its last page if that page is free: then every page must be checked.
-    if (this.#pagesThere <= lastPage && this.#extent === "skeleton") {
-      new Walk(this.#file, this.#meta, "whole").run();
+    if (this.#pagesThere <= lastPage && this.#extent === "inner-pages") {
+      new Walk(this.#file, this.#meta, "all-pages").run();
       return;
     }
     const free: Buffer[] = [];
@@ -141,7 +141,7 @@ class Walk {
       if (node.isTree) tables.push({ name, tree: treeIn(page, node) });
     });
     for (const { name, tree } of tables) this.#table(name, tree);
-    if (this.#extent === "whole") this.#free(free);
+    if (this.#extent === "all-pages") this.#free(free);
   }
 
   #table(name: string, tree: Tree): void {
@@ -160,7 +160,7 @@ class Walk {
       return;
     }
     require(tree.depth >= 1 && tree.depth < 32, "it has a wrong depth");
-    const readsLeaves = this.#extent === "whole" || role === "tables";
+    const readsLeaves = this.#extent === "all-pages" || role === "tables";
     const descend = (page: number, level: number, bounds: Bounds): void => {
       this.#meet(page, 1);
       if (level === tree.depth) {

@@ -10,12 +10,12 @@ import { limits } from "../../schemas/limits.ts";
 import { rowFields, type TableName } from "../../schemas/records.ts";
 import { flushFoldersTo } from "./folders.ts";
 import { keyEncoder } from "./key-encoding.ts";
-import { checkPages, type Extent } from "./lmdb-check.ts";
-import type { TableEntry, TableRange, Tables } from "./tables.ts";
+import { type CheckDepth, checkPages } from "./lmdb-check.ts";
+import type { StoreTables, TableEntry, TableRange } from "./tables.ts";
 
 type RawKey = number | string | (number | string)[];
 
-export class LmdbTables implements Tables {
+export class LmdbTables implements StoreTables {
   readonly file: string;
   /** Names that the file has and this program does not know. */
   readonly unknownTables: readonly string[];
@@ -28,7 +28,7 @@ export class LmdbTables implements Tables {
    * @param isDraft nothing is flushed, because the folder is removed if this process ends before it has flushed all of it
    * @throws Error when the folder cannot be created or is not an LMDB environment; DamagedData
    */
-  constructor(folder: string, extent: Extent = "skeleton", isDraft = false) {
+  constructor(folder: string, extent: CheckDepth = "inner-pages", isDraft = false) {
     this.file = join(folder, "data.mdb");
     checkPages(this.file, extent);
     // The file contains password hashes, so other users must not read it.

@@ -5,7 +5,7 @@
  */
 import { rowMigrations, rowVersions, type TableName } from "../../schemas/records.ts";
 import { DamagedData } from "./damage.ts";
-import type { Environment } from "./store.ts";
+import type { Lmdb } from "./store.ts";
 
 /** The program can neither read nor upgrade the data; nothing has been changed. */
 export class UnknownFormat extends Error {
@@ -19,7 +19,7 @@ export const storeVersion = 1;
 export const formatMark = `colloquy-${storeVersion}`;
 
 /** `storeMigrations[n]` upgrades a store from version n to n + 1; all steps run in one transaction. */
-type StoreMigrations = Readonly<Record<number, (environment: Environment) => void>>;
+type StoreMigrations = Readonly<Record<number, (environment: Lmdb) => void>>;
 const storeMigrations: StoreMigrations = {};
 
 type Row = Record<string, unknown>;
@@ -44,7 +44,7 @@ export function requireMark(what: string, mark: unknown): void {
  * @returns undefined for a new store
  * @throws UnknownFormat
  */
-export function knownVersion(environment: Environment): number | undefined {
+export function knownVersion(environment: Lmdb): number | undefined {
   const what = "an organization's data";
   const version = environment.get("meta", "format")?.value as number | undefined;
   if (version !== undefined && version > storeVersion) throw tooNew(what, version);
@@ -57,7 +57,7 @@ export function knownVersion(environment: Environment): number | undefined {
  * In a store of this version a table with an unknown name is one whose name was damaged: its rows would be missing.
  * @throws DamagedData
  */
-export function refuseUnknownTables(environment: Environment, [unknown]: readonly string[]): void {
+export function refuseUnknownTables(environment: Lmdb, [unknown]: readonly string[]): void {
   if (unknown === undefined || environment.get("meta", "format")?.value !== storeVersion) return;
   throw new DamagedData(environment.file, `it has a table of an unknown name, ${JSON.stringify(unknown)}`);
 }
@@ -67,7 +67,7 @@ export function refuseUnknownTables(environment: Environment, [unknown]: readonl
  * counters, and without either ids would start again.
  * @throws DamagedData
  */
-export function refuseWithoutHead(environment: Environment): void {
+export function refuseWithoutHead(environment: Lmdb): void {
   if (environment.has("meta", "format") && environment.has("meta", "counters")) return;
   const tables = (Object.keys(rowVersions) as TableName[]).filter((table) => table !== "meta");
   const filled = tables.find((table) => environment.keys(table, { limit: 1 }).length > 0);
@@ -80,7 +80,7 @@ export function refuseWithoutHead(environment: Environment): void {
  * @throws Error when a step is missing
  */
 export function migrateStore(
-  environment: Environment,
+  environment: Lmdb,
   version: number,
   { steps = storeMigrations, to = storeVersion } = {},
 ): void {

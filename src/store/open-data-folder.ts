@@ -6,10 +6,10 @@ import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs"
 import { join } from "node:path";
 import { damageAdvice } from "./damage.ts";
 import { dataFile, type FileState, fileFaults, stateOfFile } from "./data-file.ts";
-import { openEnvironment } from "./environment.ts";
 import { finishErasures } from "./erased-realms.ts";
 import { FolderLock } from "./folder-lock.ts";
 import { flushFolderSync } from "./folders.ts";
+import { openLmdb } from "./lmdb.ts";
 import { erasedIdsOnDisk, realmFolder, realmIdsOnDisk } from "./realm-folders.ts";
 import { type RealmIdentity, readIdentity } from "./realm-identity.ts";
 import { restoringFolder } from "./restore.ts";
@@ -127,7 +127,7 @@ export function requireData(dataDir: string, id: number): void {
 /** Returns null if it has no identity. */
 async function identityOf(folder: string): Promise<RealmIdentity | null> {
   if (stateOfFile(dataFile(folder)) !== "whole") return null;
-  const environment = openEnvironment(folder);
+  const environment = openLmdb(folder);
   try {
     return readIdentity(environment);
   } finally {

@@ -8,7 +8,7 @@ import { statSync } from "node:fs";
 import { commonLimits as limits } from "../../schemas/limits/common.ts";
 import { dataFile } from "./data-file.ts";
 import { currentBootId } from "./data-lock.ts";
-import { checkPages, type Extent } from "./lmdb-check.ts";
+import { type CheckDepth, checkPages } from "./lmdb-check.ts";
 import { realmFolder } from "./realm-folders.ts";
 import type { RealmEntry } from "./root.ts";
 
@@ -36,7 +36,7 @@ export class PageChecks {
     const extent = this.#extentOf(entry, isWaitedFor);
     checkPages(this.#fileOf(entry), extent);
     this.#checked.add(entry.id);
-    if (extent === "skeleton" && entry.dueHint === 0) this.#trusted.add(entry.id);
+    if (extent === "inner-pages" && entry.dueHint === 0) this.#trusted.add(entry.id);
   }
 
   /** Whether only a part of its file was checked, although it had not been closed. */
@@ -50,10 +50,10 @@ export class PageChecks {
     this.#trusted.delete(id);
   }
 
-  #extentOf(entry: OpenedEntry, isWaitedFor: boolean): Extent {
+  #extentOf(entry: OpenedEntry, isWaitedFor: boolean): CheckDepth {
     const wasClosed = entry.dueHint !== 0;
-    if (!wasClosed && entry.openedAs !== this.markOf(entry)) return "whole";
-    return isWaitedFor || this.#bytesOf(entry) > limits.store_checked_at_start_bytes_max ? "skeleton" : "whole";
+    if (!wasClosed && entry.openedAs !== this.markOf(entry)) return "all-pages";
+    return isWaitedFor || this.#bytesOf(entry) > limits.store_checked_at_start_bytes_max ? "inner-pages" : "all-pages";
   }
 
   #bytesOf(entry: OpenedEntry): number {

@@ -1,5 +1,5 @@
 /** The identity of an organization, also stored in its own environment, so that a lost root can be rebuilt. */
-import type { Environment } from "./environment.ts";
+import type { Lmdb } from "./lmdb.ts";
 
 export interface RealmIdentity {
   readonly id: number;
@@ -13,7 +13,7 @@ export interface RealmIdentity {
 const identityKey = "identity";
 
 /** Writes the identity if it differs from the stored one. */
-export function keepIdentity(environment: Environment, { id, label, hosts, createdAt }: RealmIdentity): void {
+export function keepIdentity(environment: Lmdb, { id, label, hosts, createdAt }: RealmIdentity): void {
   const identity: RealmIdentity = { id, label, hosts, createdAt };
   const stored = environment.get("meta", identityKey)?.value;
   if (JSON.stringify(stored) === JSON.stringify(identity)) return;
@@ -21,6 +21,6 @@ export function keepIdentity(environment: Environment, { id, label, hosts, creat
 }
 
 /** Returns null if the store has no identity. */
-export function readIdentity(environment: Environment): RealmIdentity | null {
+export function readIdentity(environment: Lmdb): RealmIdentity | null {
   return (environment.get("meta", identityKey)?.value as RealmIdentity | undefined) ?? null;
 }

@@ -20,10 +20,10 @@ export function restoringFolder(dataDir: string): string {
 }
 
 /** Brings what a journal has into the stores of a folder: a copy of a data folder may have one, a backup has none. */
-export type Settle = (folder: string) => Promise<void>;
+export type ApplyRecords = (folder: string) => Promise<void>;
 
 export interface RestoreTools extends Pick<BackupPorts, "progress"> {
-  readonly settle: Settle;
+  readonly settle: ApplyRecords;
 }
 
 /**
@@ -120,7 +120,12 @@ function entriesOf(folder: string): string[] {
   return readdirSync(folder).filter((name) => !ignored.has(name));
 }
 
-async function openCopy(backup: string, staged: string, settle: Settle, step: () => void): Promise<RealmSummary[]> {
+async function openCopy(
+  backup: string,
+  staged: string,
+  settle: ApplyRecords,
+  step: () => void,
+): Promise<RealmSummary[]> {
   if (!existsSync(join(staged, "root", "data.mdb"))) throw new Error(`${backup} is not a backup`);
   const manifest = readManifest(staged);
   const [difference, ...more] = manifest === null ? [] : await verifyFiles(staged, manifest, step);

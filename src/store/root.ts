@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { open } from "lmdb";
 import { dataFile, fileFaults, stateOfFile } from "./data-file.ts";
-import { isRunning, isThisProcess, type Owner, thisProcess } from "./data-lock.ts";
+import { isRunning, isThisProcess, type LockHolder, thisProcess } from "./data-lock.ts";
 import { takenOver } from "./fence.ts";
 import { DataFolderInUse, FolderLock } from "./folder-lock.ts";
 import { flushFoldersTo } from "./folders.ts";
@@ -41,7 +41,7 @@ interface Ownership {
 /** @throws DamagedData */
 function openRows(folder: string): RootRows {
   const file = dataFile(folder);
-  checkPages(file, "whole");
+  checkPages(file, "all-pages");
   const database = open<Buffer, (string | number)[]>({ path: folder, overlappingSync: false, encoding: "binary" });
   try {
     return new RootRows(database, file);
@@ -98,7 +98,7 @@ export class RootStore {
     const me = thisProcess();
     try {
       this.#write(() => {
-        const owner = this.#database.get(["owner"]) as Owner | undefined;
+        const owner = this.#database.get(["owner"]) as LockHolder | undefined;
         if (owner !== undefined && !isThisProcess(owner) && isRunning(owner)) {
           throw new DataFolderInUse(`process ${owner.pid} is running on this data folder`);
         }
@@ -137,7 +137,7 @@ export class RootStore {
   }
 
   #isOwner(): boolean {
-    return (this.#database.get(["owner"]) as Owner | undefined)?.token === this.#ownership?.token;
+    return (this.#database.get(["owner"]) as LockHolder | undefined)?.token === this.#ownership?.token;
   }
 
   /** Ordered by id; the first one is the default realm. */
@@ -159,7 +159,7 @@ export class RootStore {
     let id = 0;
     try {
       this.#write(() => {
-        const founder = this.#database.get(["founder"]) as Owner | undefined;
+        const founder = this.#database.get(["founder"]) as LockHolder | undefined;
         if (founder !== undefined && !isThisProcess(founder) && isRunning(founder)) {
           throw new DataFolderInUse(`process ${founder.pid} is creating another organization: try again`);
         }

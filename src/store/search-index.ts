@@ -13,7 +13,7 @@ import {
   type SearchStateRecord,
   searchPendingKinds,
 } from "../../schemas/search.ts";
-import type { Environment } from "./environment.ts";
+import type { Lmdb } from "./lmdb.ts";
 import { decodeIds, encodeIds } from "./posting-lists.ts";
 
 /** Raise it when the generation of terms changes; the index is then rebuilt. */
@@ -128,7 +128,7 @@ const goneShare = 0.1;
 
 /** Continues a merge for one slice. */
 export function mergeSlice(
-  environment: Environment,
+  environment: Lmdb,
   state: SearchStateRecord,
   merge: SearchMerge,
   size: SliceSize,
@@ -161,7 +161,7 @@ function merged(state: SearchStateRecord, merge: SearchMerge): SearchStateRecord
 
 class MergeSlice {
   readonly changes: SearchChange[] = [];
-  readonly #environment: Environment;
+  readonly #environment: Lmdb;
   readonly #merge: SearchMerge;
   readonly #size: SliceSize;
   #after: SearchMerge["after"];
@@ -170,7 +170,7 @@ class MergeSlice {
   #probes = 0;
   #gone = 0;
 
-  constructor(environment: Environment, merge: SearchMerge, size: SliceSize) {
+  constructor(environment: Lmdb, merge: SearchMerge, size: SliceSize) {
     this.#environment = environment;
     this.#merge = merge;
     this.#size = size;
@@ -225,7 +225,7 @@ const rowsPerRead = 32;
 
 /** Reads the postings of one segment in order of terms and ids, starting after a given posting. */
 class SegmentReader {
-  readonly #environment: Environment;
+  readonly #environment: Lmdb;
   readonly #segmentId: number;
   #rows: { key: KeyOf<"searchPostings">; row: RowOf<"searchPostings"> }[] = [];
   #isLast = false;
@@ -235,7 +235,7 @@ class SegmentReader {
   term: string | null = null;
   id = 0;
 
-  constructor(environment: Environment, segmentId: number, after: SearchMerge["after"]) {
+  constructor(environment: Lmdb, segmentId: number, after: SearchMerge["after"]) {
     this.#environment = environment;
     this.#segmentId = segmentId;
     this.#read(after === null ? [segmentId] : this.#blockOf(after));
@@ -279,7 +279,7 @@ class SegmentReader {
 }
 
 /** Removes rows of a segment that is no longer used. */
-export function removeLeftovers(environment: Environment, state: SearchStateRecord, size: SliceSize): SearchChange[] {
+export function removeLeftovers(environment: Lmdb, state: SearchStateRecord, size: SliceSize): SearchChange[] {
   const [segment = 0, ...others] = state.leftovers;
   const limit = size.rows;
   const keys = environment.keys("searchPostings", { start: [segment], end: [segment + 1], limit });
@@ -291,7 +291,7 @@ export function removeLeftovers(environment: Environment, state: SearchStateReco
  * Whether many of a segment's messages were removed.
  * @param terms a range of terms of which every message has one
  */
-export function isMostlyGone(environment: Environment, segmentId: number, terms: readonly [string, string]): boolean {
+export function isMostlyGone(environment: Lmdb, segmentId: number, terms: readonly [string, string]): boolean {
   const [from, to] = terms;
   const range = { start: [segmentId, from], end: [segmentId, to], limit: rowsPerRead };
   const ids = environment.rows("searchPostings", range).flatMap(({ row }) => [...decodeIds(row.ids)]);

@@ -6,7 +6,7 @@
 import { limits } from "../../schemas/limits.ts";
 import { datedFields, type KeyOf, type RowOf, type TableName } from "../../schemas/records.ts";
 import type { TimerRecord } from "../../schemas/runtime.ts";
-import type { Environment } from "./environment.ts";
+import type { Lmdb } from "./lmdb.ts";
 
 /** Timers at times chosen by users: they stay. */
 const chosen: ReadonlySet<string> = new Set(["scheduled-messages.due", "reminders.due"]);
@@ -19,16 +19,16 @@ interface RealmCountersTimes {
 }
 
 /** Time of the realm's last turn; 0 if there was none. */
-export function lastTurnAt(environment: Environment): number {
+export function lastTurnAt(environment: Lmdb): number {
   return realmCountersOf(environment)?.turnAt ?? 0;
 }
 
-function realmCountersOf(environment: Environment): RealmCountersTimes | undefined {
+function realmCountersOf(environment: Lmdb): RealmCountersTimes | undefined {
   return environment.get("meta", "counters")?.value as RealmCountersTimes | undefined;
 }
 
 /** @returns the number of rows with a changed date; null if the realm is not ahead of `now`, and nothing was changed */
-export function setTime(environment: Environment, now: number): number | null {
+export function setTime(environment: Lmdb, now: number): number | null {
   const realmCounters = realmCountersOf(environment);
   if (realmCounters === undefined || realmCounters.turnAt <= now) return null;
   const aheadMs = realmCounters.turnAt - now;
@@ -66,11 +66,7 @@ function clamped(row: object, fields: readonly string[], now: number): object | 
  * @param change returns null to leave the row unchanged
  * @returns the number of changed rows
  */
-function rewrite<T extends TableName>(
-  environment: Environment,
-  table: T,
-  change: (row: RowOf<T>) => object | null,
-): number {
+function rewrite<T extends TableName>(environment: Lmdb, table: T, change: (row: RowOf<T>) => object | null): number {
   let changed = 0;
   let after: KeyOf<T> | null = null;
   for (;;) {
@@ -94,7 +90,7 @@ function rangeAfter(after: unknown): { readonly start?: unknown; readonly limit:
 }
 
 /** Sends dated in the future would count against the daily limit until that day. */
-function forgetSends(environment: Environment, now: number): void {
+function forgetSends(environment: Lmdb, now: number): void {
   const late = environment.keys("invitationSends", { limit: Number.MAX_SAFE_INTEGER }).filter(([, at]) => at > now);
   environment.transaction(() => {
     for (const key of late) environment.remove("invitationSends", key);
@@ -105,7 +101,7 @@ function forgetSends(environment: Environment, now: number): void {
  * A timer set relative to the wrong time (e.g. a week later) gets a copy that is earlier by the difference. The
  * original stays, because it may be right; a timer that fires without reason changes nothing.
  */
-function copyTimers(environment: Environment, turnAt: number, aheadMs: number): void {
+function copyTimers(environment: Lmdb, turnAt: number, aheadMs: number): void {
   const later = environment
     .rows("timers", { start: [turnAt], limit: Number.MAX_SAFE_INTEGER })
     .map(({ row }) => row)
@@ -116,7 +112,7 @@ function copyTimers(environment: Environment, turnAt: number, aheadMs: number): 
   }
 }
 
-function copySlice(environment: Environment, timers: readonly TimerRecord[], aheadMs: number): void {
+function copySlice(environment: Lmdb, timers: readonly TimerRecord[], aheadMs: number): void {
   const realmCounters = realmCountersOf(environment) as RealmCountersTimes;
   let sequence = realmCounters.counters["sequence"] ?? 0;
   for (const timer of timers) {

@@ -15,7 +15,7 @@ export interface PreparedWrite {
   readonly bytes: Uint8Array | null;
 }
 
-export interface Environment {
+export interface Lmdb {
   get<T extends TableName>(table: T, key: KeyOf<T>): RowOf<T> | undefined;
   has<T extends TableName>(table: T, key: KeyOf<T>): boolean;
   rows<T extends TableName>(table: T, range: RowRange): { key: KeyOf<T>; row: RowOf<T> }[];

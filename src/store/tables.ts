@@ -13,7 +13,7 @@ export interface TableEntry {
 /** Without `limit`: everything. */
 export type TableRange = Partial<RowRange>;
 
-export interface Tables {
+export interface StoreTables {
   /** Path of the data file. */
   readonly file: string;
   get(table: TableName, key: unknown): Uint8Array | undefined;

@@ -14,7 +14,7 @@ import { flushFolderSync } from "./folders.ts";
 import { longKeysOf, nameOfKey } from "./key-encoding.ts";
 import { LmdbTables } from "./lmdb-tables.ts";
 import { isSealOf } from "./seal.ts";
-import type { TableEntry, Tables } from "./tables.ts";
+import type { StoreTables, TableEntry } from "./tables.ts";
 
 /** @returns the key that a row was written under, if it is not the one that is read and the checksum proves it */
 function writtenKeyOf(table: TableName, { key, value }: TableEntry): unknown {
@@ -56,7 +56,7 @@ interface UnreadableRow {
   readonly bytes: string;
 }
 
-function unreadableIn(tables: Tables): UnreadableRow[] {
+function unreadableIn(tables: StoreTables): UnreadableRow[] {
   const found: UnreadableRow[] = [];
   for (const table of Object.keys(rowFields) as TableName[]) {
     for (const entry of tables.range(table, {})) {
@@ -80,7 +80,7 @@ const setAsideFile = "set-aside.jsonl";
  * @throws DamagedData when pages of the store are damaged
  */
 export async function setAsideUnreadable(folder: string, at: string, beforeRemoval: () => void): Promise<string[]> {
-  const tables = new LmdbTables(folder, "whole");
+  const tables = new LmdbTables(folder, "all-pages");
   try {
     const found = unreadableIn(tables);
     if (found.length === 0) return [];

@@ -6,8 +6,8 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
+import { journalFolder } from "../../src/durability/journal/apply-journal.ts";
 import { recoverJournal } from "../../src/durability/journal/recovery.ts";
-import { journalFolder } from "../../src/durability/journal/settle-folder.ts";
 import { Client } from "../support/client.ts";
 import { HostClient } from "../support/http.ts";
 import { asked, type Result, type Run, served, stopped } from "../support/operations.ts";

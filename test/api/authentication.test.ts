@@ -242,7 +242,7 @@ t.test("[S3] api_keys_per_user_max: one more login revokes the oldest key and no
 function bytesOf(folder: string): Buffer {
   const files = (readdirSync(folder, { recursive: true }) as string[])
     .map((name) => join(folder, name))
-    .filter((path) => statSync(path).isFile() && !/zuliprc|ballast/.test(path));
+    .filter((path) => statSync(path).isFile() && !/zuliprc|reserved-space/.test(path));
   return Buffer.concat(files.map((path) => readFileSync(path)));
 }
 

@@ -81,7 +81,7 @@ t.test("[M9] an upgrade waits until its credentials are durable, and is closed i
   const server = await startTestServer(t);
   const { owner } = server;
   const leaver = await server.user("leaver");
-  shutGate(server, server.realm.gate.shown + 1);
+  shutGate(server, server.realm.gate.newestRecord + 1);
   let isAccepted = false;
   const connecting = connect(owner).then((socket) => {
     isAccepted = true;

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { type Base, readBases } from "../../src/durability/archive/base-manifest.ts";
 import { listGenerations, listRecords, type RecordsFile } from "../../src/durability/archive/layout.ts";
 import { lastWithoutGap } from "../../src/durability/archive/record-reader.ts";
+import { journalFolder } from "../../src/durability/journal/apply-journal.ts";
 import { recoverJournal } from "../../src/durability/journal/recovery.ts";
-import { journalFolder } from "../../src/durability/journal/settle-folder.ts";
 import { checkout, type Exited, Program } from "../support/process.ts";
 import type { Teardown } from "../support/server.ts";
 

@@ -3,8 +3,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ArchiveWriter } from "../../src/durability/archive/archive-writer.ts";
 import { beginFrame, frameBytes, frameMemory } from "../../src/durability/journal/frame.ts";
-import type { Position } from "../../src/durability/journal/journal.ts";
-import { takeOver } from "../../src/durability/journal/owner.ts";
+import type { RecordNumber } from "../../src/durability/journal/journal.ts";
+import { takeOver } from "../../src/durability/journal/journal-writer.ts";
 import { RecordEncoder } from "../../src/durability/journal/record.ts";
 import { recoverJournal } from "../../src/durability/journal/recovery.ts";
 import { SegmentWriter } from "../../src/durability/journal/segment-writer.ts";
@@ -15,7 +15,7 @@ const sizes = { segmentBytes: 2048, sparesMax: 2, spareStepBytes: 1024 };
 export const archiveSizes = { fileBytes: 4096, smallFilesMax: 5 };
 const encoder = new RecordEncoder();
 
-export function recordOf(position: Position): Uint8Array {
+export function recordOf(position: RecordNumber): Uint8Array {
   const row = { ordered: position, bytes: Buffer.alloc((position * 37) % 400, position & 0xff) };
   return new Uint8Array(encoder.encode(position, 1000 + position, [{ name: "x", written: [row] }]));
 }
@@ -27,9 +27,9 @@ export class World {
   readonly journalFolder: string;
   #journal: SegmentWriter;
   #writer: ArchiveWriter;
-  #end: Position;
+  #end: RecordNumber;
   /** The archive has said that it has these. */
-  archived: Position = 0;
+  archived: RecordNumber = 0;
   isFresh = false;
 
   constructor(t: Teardown) {
@@ -50,7 +50,7 @@ export class World {
     );
   }
 
-  #open(): [SegmentWriter, Position] {
+  #open(): [SegmentWriter, RecordNumber] {
     const { owner, before } = takeOver(this.journalFolder);
     const { segments, end, released } = recoverJournal(this.journalFolder, before);
     removeSpares(this.journalFolder);
@@ -61,7 +61,7 @@ export class World {
     return this.#writer;
   }
 
-  get end(): Position {
+  get end(): RecordNumber {
     return this.#end;
   }
 
@@ -81,7 +81,7 @@ export class World {
   }
 
   /** The journal forgets what was archived, or more. */
-  release(upTo: Position): void {
+  release(upTo: RecordNumber): void {
     while (this.#journal.tidy(upTo));
   }
 

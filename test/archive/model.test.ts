@@ -7,7 +7,7 @@ import { join } from "node:path";
 import t from "tap";
 import { seededRandom } from "../../bench/lib/statistics.ts";
 import { ArchiveTaken, ArchiveWriter } from "../../src/durability/archive/archive-writer.ts";
-import { breakChain } from "../../src/durability/archive/chain.ts";
+import { breakChain } from "../../src/durability/archive/base-chain.ts";
 import {
   type ArchiveIdentity,
   type GenerationStart,

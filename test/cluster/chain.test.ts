@@ -1,8 +1,14 @@
 /** The messages of a realm: what is encoded is read back, and whatever does not follow is damage. */
 import fc from "fast-check";
 import t from "tap";
-import { Chain, type ChainHead, emptyChain, headAt, type StreamMessage } from "../../src/durability/cluster/chain.ts";
 import { decodeEnvelope, encodeEnvelope, encodeRecords, recordsIn } from "../../src/durability/cluster/envelope.ts";
+import {
+  type ChainHead,
+  emptyChain,
+  headAt,
+  LogChain,
+  type StreamMessage,
+} from "../../src/durability/cluster/log-chain.ts";
 import { brokenModule } from "../support/broken-checkout.ts";
 import { seedOf } from "../support/seed.ts";
 
@@ -31,7 +37,7 @@ function history(): StreamMessage[] {
 }
 
 function read(messages: readonly StreamMessage[], head: ChainHead | null = emptyChain) {
-  const chain = new Chain(7, head);
+  const chain = new LogChain(7, head);
   const records = messages.flatMap((message) => chain.take(message));
   return { head: chain.head, records };
 }
@@ -117,15 +123,21 @@ t.test("a program without the check of hashes is found by a byte that rots", asy
     bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1);
     return { ...message, bytes };
   });
-  const readBy = (Reader: typeof Chain) => () => {
+  const readBy = (Reader: typeof LogChain) => () => {
     const chain = new Reader(7, emptyChain);
     for (const message of rotten) chain.take(message);
   };
-  t.throws(readBy(Chain), { name: "JournalDamaged", message: /the hash differs/ });
-  const broken = await brokenModule<{ Chain: typeof Chain }>(
+  t.throws(readBy(LogChain), { name: "JournalDamaged", message: /the hash differs/ });
+  const broken = await brokenModule<{ Chain: typeof LogChain }>(
     t,
-    [{ file: "src/durability/cluster/chain.ts", from: "Buffer.compare(before, this.#head.hash) !== 0", to: "false" }],
-    "src/durability/cluster/chain.ts",
+    [
+      {
+        file: "src/durability/cluster/log-chain.ts",
+        from: "Buffer.compare(before, this.#head.hash) !== 0",
+        to: "false",
+      },
+    ],
+    "src/durability/cluster/log-chain.ts",
   );
   t.doesNotThrow(readBy(broken.Chain), "it takes the damage for what was written");
 });

@@ -9,7 +9,7 @@ import t, { type Test } from "tap";
 import { isErased } from "../../src/durability/cluster/claim.ts";
 import type { Nats } from "../../src/durability/cluster/connection.ts";
 import { Directory } from "../../src/durability/cluster/directory.ts";
-import { careForFiles } from "../../src/durability/cluster/file-care.ts";
+import { fetchMissingFiles } from "../../src/durability/cluster/missing-files.ts";
 import { ObjectBucket } from "../../src/durability/cluster/object-bucket.ts";
 import { RealmLog } from "../../src/durability/cluster/realm-log.ts";
 import { Snapshots } from "../../src/durability/cluster/snapshots.ts";
@@ -160,7 +160,7 @@ else {
     // A node that was killed while it sent something.
     await shared.putFile("2/uploads/late");
     const nats = { servers: cluster.servers, name: "care" };
-    await careForFiles({ nats, dataDir: a.dataDir, realmIds: [1], now: Date.now() });
+    await fetchMissingFiles({ nats, dataDir: a.dataDir, realmIds: [1], now: Date.now() });
     t.strictSame(await shared.left(2), nothing, "what comes late is removed with the next care");
   });
 

@@ -3,7 +3,7 @@ import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { careForFiles } from "../../src/durability/cluster/file-care.ts";
+import { fetchMissingFiles } from "../../src/durability/cluster/missing-files.ts";
 import { ObjectBucket } from "../../src/durability/cluster/object-bucket.ts";
 import { requested } from "../../src/durability/cluster/request.ts";
 import { fetchFile, linkTo, uploaded } from "../support/attachments.ts";
@@ -54,7 +54,7 @@ else {
       yield Buffer.from("nobody's");
     });
     const care = (now: number) =>
-      careForFiles({
+      fetchMissingFiles({
         nats: { servers: cluster.servers, name: "care" },
         dataDir: b.dataDir,
         realmIds: [1],

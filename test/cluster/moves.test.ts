@@ -4,7 +4,7 @@
  */
 import { setTimeout as wait } from "node:timers/promises";
 import t from "tap";
-import { moveRealm } from "../../src/durability/cluster/wishes.ts";
+import { moveRealm } from "../../src/durability/cluster/placement-requests.ts";
 import { everything } from "../support/kept-messages.ts";
 import { temporaryFolder } from "../support/server.ts";
 import { NatsCluster, natsObstacle } from "./nats.ts";

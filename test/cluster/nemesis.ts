@@ -10,8 +10,8 @@ import { headOf } from "../../src/durability/cluster/claim.ts";
 import type { Nats } from "../../src/durability/cluster/connection.ts";
 import { RealmLog } from "../../src/durability/cluster/realm-log.ts";
 import { findStreams } from "../../src/durability/cluster/streams.ts";
-import { environmentOf } from "../../src/store/environment.ts";
 import { ownerKey } from "../../src/store/fence.ts";
+import { lmdbOf } from "../../src/store/lmdb.ts";
 import { LmdbTables } from "../../src/store/lmdb-tables.ts";
 import { realmFolder } from "../../src/store/realm-folders.ts";
 import { turnNumberIn } from "../../src/store/turn-number.ts";
@@ -253,7 +253,7 @@ async function areEqual({ nodes }: ClusterUnderTest, log: RealmLog): Promise<boo
   for (const { dataDir } of nodes) {
     const tables = new LmdbTables(realmFolder(dataDir, log.realmId));
     try {
-      if (turnNumberIn(environmentOf(tables)) !== position) return false;
+      if (turnNumberIn(lmdbOf(tables)) !== position) return false;
       dumps.push(dumpOf(tables));
     } finally {
       await tables.close();

@@ -11,7 +11,7 @@ import { SnapshotMaker } from "../../src/durability/cluster/snapshot-maker.ts";
 import { SnapshotSchedule } from "../../src/durability/cluster/snapshot-schedule.ts";
 import { type Snapshot, Snapshots } from "../../src/durability/cluster/snapshots.ts";
 import { findStreams, openStreams } from "../../src/durability/cluster/streams.ts";
-import { openEnvironment } from "../../src/store/environment.ts";
+import { openLmdb } from "../../src/store/lmdb.ts";
 import { realmFolder } from "../../src/store/realm-folders.ts";
 import { turnNumberIn } from "../../src/store/turn-number.ts";
 import { type Breakage, brokenModule } from "../support/broken-checkout.ts";
@@ -204,7 +204,7 @@ else {
 /** Resolves when the store has everything that the stream has: checkpoints are made after some time. */
 async function untilStored(log: RealmLog, dataDir: string): Promise<void> {
   for (;;) {
-    const environment = openEnvironment(realmFolder(dataDir, log.realmId));
+    const environment = openLmdb(realmFolder(dataDir, log.realmId));
     const turn = turnNumberIn(environment);
     await environment.close();
     if (turn === (await headOf(log)).position) return;

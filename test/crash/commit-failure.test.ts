@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { openEnvironment } from "../../src/store/environment.ts";
+import { openLmdb } from "../../src/store/lmdb.ts";
 import { auditRealm } from "../support/audit.ts";
 import { startProgram } from "../support/process.ts";
 import { temporaryFolder } from "../support/server.ts";
@@ -76,7 +76,7 @@ for (const [what, inject] of Object.entries(faults)) {
     t.ok(stored.size - acknowledged.size <= lanes, "besides them there are no more than the posts in flight");
     t.equal((await again.owner.post("/messages", { type: "channel", to: 1, topic: "t", content: "on" })).status, 200);
     await again.program.end("SIGTERM");
-    const environment = openEnvironment(join(dataDir, "realms", "1"));
+    const environment = openLmdb(join(dataDir, "realms", "1"));
     t.teardown(() => environment.close());
     t.strictSame(auditRealm(environment), []);
   });

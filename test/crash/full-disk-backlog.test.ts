@@ -59,7 +59,7 @@ t.test("[M5] a start on a full disk with a large backlog loses nothing, and work
   if (!t.ok(journalBytes(dataDir) > 10 * mebibyte, `the journal has ${journalBytes(dataDir)} bytes`)) return;
 
   // Another program takes what the server had kept for itself, too.
-  for (const kept of ["ballast", "reserve"]) rmSync(join(dataDir, kept), { force: true });
+  for (const kept of ["reserved-space", "reserve"]) rmSync(join(dataDir, kept), { force: true });
   disk.fill();
   for (const start of ["the first", "another"]) {
     const environment = { DATA_DIR: dataDir, PORT: "0", ...watched };

@@ -5,7 +5,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { openEnvironment } from "../../src/store/environment.ts";
+import { openLmdb } from "../../src/store/lmdb.ts";
 import { auditRealm } from "../support/audit.ts";
 import { everything } from "../support/kept-messages.ts";
 import { startProgram } from "../support/process.ts";
@@ -54,7 +54,7 @@ t.test("[M5] a disk filled in a race gives no false 200 but an exit, and a start
   const last = await startProgram(t, disk.dataDir, watched);
   t.equal((await post(last.owner, "on")).status, 200);
   t.equal((await last.program.end("SIGTERM")).code, 0);
-  const environment = openEnvironment(join(disk.dataDir, "realms", "1"));
+  const environment = openLmdb(join(disk.dataDir, "realms", "1"));
   t.teardown(() => environment.close());
   t.strictSame(auditRealm(environment), []);
 });

@@ -5,9 +5,9 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
+import { journalFolder } from "../../src/durability/journal/apply-journal.ts";
 import { recoverJournal } from "../../src/durability/journal/recovery.ts";
-import { journalFolder } from "../../src/durability/journal/settle-folder.ts";
-import { openEnvironment } from "../../src/store/environment.ts";
+import { openLmdb } from "../../src/store/lmdb.ts";
 import { turnNumberIn } from "../../src/store/turn-number.ts";
 import { uploaded } from "../support/attachments.ts";
 import type { Client } from "../support/client.ts";
@@ -42,7 +42,7 @@ function endOfJournal(dataDir: string): number | null {
 /** Resolves when the store has everything: no checkpoint is under way, which would end a server whose disk gets full. */
 async function untilStored({ dataDir }: SmallDisk): Promise<void> {
   for (;;) {
-    const environment = openEnvironment(join(dataDir, "realms", "1"));
+    const environment = openLmdb(join(dataDir, "realms", "1"));
     const turn = turnNumberIn(environment);
     await environment.close();
     if (turn === endOfJournal(dataDir)) return;
@@ -51,19 +51,19 @@ async function untilStored({ dataDir }: SmallDisk): Promise<void> {
 }
 
 /**
- * Fills the disk for a server that runs. It releases its ballast when it looks, and the other program uses that space,
+ * Fills the disk for a server that runs. It releases its reserved space when it looks, and the other program uses that space,
  * too.
  */
 async function fillBeside(disk: SmallDisk, owner: Client, leaveBytes = 0): Promise<void> {
-  // A ballast that is still being written would not be released.
+  // A reserved space that is still being written would not be released.
   await untilSpareFilesAreWhole(disk.dataDir);
   await untilStored(disk);
   do {
     disk.fill(leaveBytes);
     await untilSeen(owner);
-  } while (kept(disk, "ballast"));
+  } while (kept(disk, "reserved-space"));
   disk.fill(leaveBytes);
-  // A look of its own may have found the place of the ballast.
+  // A look of its own may have found the place of the reserved space.
   await untilSeen(owner);
 }
 
@@ -78,7 +78,11 @@ t.test("[M5] while the disk is full only reads work, and writes again when space
     t.match(await owner.post("/register"), refused);
     t.equal((await owner.get("/users/me")).status, 200);
     t.equal((await owner.post("/typing", { type: "channel", op: "start", stream_id: 1, topic: "t" })).status, 200);
-    t.strictSame([kept(disk, "ballast"), kept(disk, "reserve")], [false, true], "the reserve is for a start only");
+    t.strictSame(
+      [kept(disk, "reserved-space"), kept(disk, "reserve")],
+      [false, true],
+      "the reserve is for a start only",
+    );
     t.strictSame((await everything(owner)).map(({ content }) => content).includes("refused"), false);
     disk.giveRoom();
     await untilSeen(owner);

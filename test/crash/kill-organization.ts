@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import type { Test } from "tap";
-import { openEnvironment } from "../../src/store/environment.ts";
+import { openLmdb } from "../../src/store/lmdb.ts";
 import { auditKeptAnswers, auditRealm } from "../support/audit.ts";
 import { Client } from "../support/client.ts";
 import { ascends, everything, readQueue, type Stored } from "../support/kept-messages.ts";
@@ -134,7 +134,7 @@ export class Organization implements Target {
 
   /** Only while no process has it open. */
   async audit(t: Test): Promise<void> {
-    const environment = openEnvironment(this.folder);
+    const environment = openLmdb(this.folder);
     t.strictSame([...auditRealm(environment), ...auditKeptAnswers(environment)], [], this.name);
     await environment.close();
   }

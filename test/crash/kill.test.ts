@@ -8,7 +8,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import t, { type Test } from "tap";
-import { openEnvironment } from "../../src/store/environment.ts";
+import { openLmdb } from "../../src/store/lmdb.ts";
 import { runCli, type ServerProgram, startProgram } from "../support/process.ts";
 import { privateAllowed } from "../support/receiver.ts";
 import { seedOf } from "../support/seed.ts";
@@ -120,7 +120,7 @@ t.test("[M1, M2, M3, M8, S1] each acknowledged message is there once after kill 
   const checked = await runCli(t, dataDir, "check");
   t.strictSame([checked.code, checked.stdout], [0, "no problems\n"]);
   for (const organization of organizations) await organization.audit(t);
-  const environment = openEnvironment(first.folder);
+  const environment = openLmdb(first.folder);
   t.teardown(() => environment.close());
   t.strictSame(
     [environment.count("webhookDeliveries"), environment.count("mails")],

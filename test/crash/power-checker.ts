@@ -6,7 +6,7 @@
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { checkFolder } from "../../src/store/backup.ts";
-import { openEnvironment } from "../../src/store/environment.ts";
+import { openLmdb } from "../../src/store/lmdb.ts";
 import { RootStore } from "../../src/store/root.ts";
 import { fetchFile } from "../support/attachments.ts";
 import { auditRealm } from "../support/audit.ts";
@@ -107,7 +107,7 @@ async function auditFolder(dataDir: string): Promise<string[]> {
   const root = RootStore.open(dataDir);
   const problems = await checkFolder(root, dataDir);
   await root.close();
-  const environment = openEnvironment(join(dataDir, "realms", "1"));
+  const environment = openLmdb(join(dataDir, "realms", "1"));
   problems.push(...auditRealm(environment));
   await environment.close();
   return problems;

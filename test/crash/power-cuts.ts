@@ -31,8 +31,8 @@ export interface RecordedDay {
   readonly timeline: Timeline;
 }
 
-/** Disables reserves and ballast, which would be most of the trace. */
-function withoutBallast(): Record<string, string> {
+/** Disables reserves and reservedSpace, which would be most of the trace. */
+function withoutReservedSpace(): Record<string, string> {
   const { bavail, bsize } = statfsSync(tmpdir());
   return { STORE_FREE_BYTES_MIN: String(Math.floor(bavail * bsize * 0.6)) };
 }
@@ -59,7 +59,7 @@ export async function recordDay(t: Teardown, seed: number, cwd: string): Promise
   const dataDir = temporaryFolder(t);
   const traces = temporaryFolder(t);
   const start = (file: string) =>
-    startTraced(t, { dataDir, file, flags: diskFlags, environment: withoutBallast(), cwd });
+    startTraced(t, { dataDir, file, flags: diskFlags, environment: withoutReservedSpace(), cwd });
   const random = seededRandom(seed);
   const day = new Workload(random);
   const files = [join(traces, "killed"), join(traces, "stopped")] as const;
@@ -189,7 +189,7 @@ export interface CutResult extends Report {
 
 export class PowerCuts {
   readonly #random: () => number;
-  readonly #environment = withoutBallast();
+  readonly #environment = withoutReservedSpace();
   #checker: Checker | null = null;
 
   constructor(t: Teardown, seed: number) {

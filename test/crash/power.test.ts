@@ -71,7 +71,7 @@ const controls: Readonly<Record<string, { breakage: Breakage; finds: RegExp; par
   },
   "a gate that is left out": {
     breakage: {
-      file: "src/durability/journal/gate.ts",
+      file: "src/durability/journal/durability-gate.ts",
       from: "return position <= this.#leftUpTo && this.#mayLeave;",
       to: "return true;",
     },

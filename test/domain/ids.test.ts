@@ -33,7 +33,7 @@ const swapped: readonly false[] = [
   false satisfies Fits<PutEffect<"groups">, PutEffect<"users">>,
 ];
 
-t.test("[house] a swapped pair of ids does not compile, and neither does an effect with another table's key", (t) => {
+t.test("a swapped pair of ids does not compile, and neither does an effect with another table's key", (t) => {
   t.equal(right.length, swapped.length, "each pair both ways");
   t.end();
 });

@@ -7,15 +7,15 @@ import { join } from "node:path";
 import t from "tap";
 import { seededRandom } from "../../bench/lib/statistics.ts";
 import { limits } from "../../schemas/limits.ts";
+import { applyRecords } from "../../src/durability/journal/apply-records.ts";
 import { latestOf } from "../../src/durability/journal/checkpoint.ts";
 import { Checkpointer } from "../../src/durability/journal/checkpointer.ts";
 import { OverlayTables } from "../../src/durability/journal/overlay-tables.ts";
-import { Reads } from "../../src/durability/journal/reads.ts";
-import { settle } from "../../src/durability/journal/settle.ts";
+import { ReadTracker } from "../../src/durability/journal/read-tracker.ts";
 import { encodeRow } from "../../src/store/codec.ts";
-import { environmentOf } from "../../src/store/environment.ts";
 import { fenced } from "../../src/store/fence.ts";
 import { nameOfKey } from "../../src/store/key-encoding.ts";
+import { lmdbOf } from "../../src/store/lmdb.ts";
 import { LmdbTables } from "../../src/store/lmdb-tables.ts";
 import { turnKey, turnNumberIn } from "../../src/store/turn-number.ts";
 import { crashImage } from "../support/runtime.ts";
@@ -41,7 +41,7 @@ class Trial {
   constructor(t: Teardown, options: { readonly owner?: string; readonly folder?: string } = {}) {
     this.folder = options.folder ?? temporaryFolder(t);
     this.store = new LmdbTables(this.folder);
-    const environment = environmentOf(this.store);
+    const environment = lmdbOf(this.store);
     if (options.owner !== undefined) fenced(environment, this.folder, options.owner);
     const turn = turnNumberIn(environment);
     this.tables = new OverlayTables({
@@ -49,7 +49,7 @@ class Trial {
       turn,
       now: () => 0,
       memory: { bytes: 0 },
-      reads: new Reads(),
+      reads: new ReadTracker(),
       append: (record, written) => {
         this.records.push(new Uint8Array(record));
         this.checkpointer.add(1, this.records.length, written.turn, record);
@@ -118,8 +118,8 @@ class Trial {
 
 /** What a store contains on disk, with the number of its last turn. */
 async function storedIn(t: Teardown, folder: string): Promise<{ turn: number; rows: Record<string, number> }> {
-  const tables = new LmdbTables(crashImage(t, folder), "whole");
-  const environment = environmentOf(tables);
+  const tables = new LmdbTables(crashImage(t, folder), "all-pages");
+  const environment = lmdbOf(tables);
   const rows: Record<string, number> = {};
   environment.each("meta", ({ value }, key) => {
     if (key.startsWith("row ")) rows[key] = value as number;
@@ -182,7 +182,7 @@ t.test("[M5] a checkpoint into a store that another process took over writes not
   trial.durableUpTo(1);
   await trial.checkpoint();
   const newer = new LmdbTables(trial.folder);
-  fenced(environmentOf(newer), trial.folder, "newer");
+  fenced(lmdbOf(newer), trial.folder, "newer");
   trial.turn([[1, 11]]);
   trial.durableUpTo(2);
   await trial.checkpoint();
@@ -231,7 +231,7 @@ t.test("[M2] whenever the process dies, a start brings the store to the last tur
       .map((bytes, index) => ({ position: first + index + 1, realmId: 1, bytes }));
     const expected = Object.fromEntries([...model].filter(([, value]) => value !== null).sort());
     for (const again of ["once", "again"]) {
-      await settle(records, () => image);
+      await applyRecords(records, () => image);
       t.strictSame(await storedIn(t, image), { turn: trial.records.length, rows: expected }, again);
     }
   }
@@ -244,15 +244,15 @@ t.test("[M2] a start rejects a journal that lacks a turn, and changes nothing", 
   const recorded = (turns: readonly number[]) =>
     turns.map((turn) => ({ position: turn, realmId: 1, bytes: trial.records[turn - 1] as Uint8Array }));
   await t.rejects(
-    settle(recorded([1, 2, 4]), () => image),
+    applyRecords(recorded([1, 2, 4]), () => image),
     { name: "JournalDamaged", message: /has turn 2.*is 4/ },
   );
   await t.rejects(
-    settle(recorded([2, 3]), () => image),
+    applyRecords(recorded([2, 3]), () => image),
     { name: "JournalDamaged" },
   );
   t.strictSame(await storedIn(t, image), { turn: 0, rows: {} });
-  await settle(recorded([1, 2, 3]), () => image);
+  await applyRecords(recorded([1, 2, 3]), () => image);
   t.strictSame(await storedIn(t, image), { turn: 3, rows: { "row 1": 1, "row 2": 2, "row 3": 3 } });
 });
 
@@ -279,7 +279,7 @@ t.test("[S3] a start has bounded memory for records, and opens a store once for 
         counts[realmId] = (counts[realmId] ?? 0) + 1;
         return images[realmId] ?? null;
       };
-      await settle(records, storeOf, bytesMax);
+      await applyRecords(records, storeOf, bytesMax);
       t.match(counts, count, `${bytesMax} of ${bytes} bytes at a time`);
     }
     for (const image of images) t.match(await storedIn(t, image), { turn: 50, rows: { "row 1": 1, "row 50": 50 } });

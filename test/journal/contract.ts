@@ -1,7 +1,7 @@
 /** What every journal promises (src/durability/journal/journal.ts). An implementation passes this suite with its own `JournalPlace`. */
 import type { Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import type { Journal, Position, Recorded } from "../../src/durability/journal/journal.ts";
+import type { Journal, Recorded, RecordNumber } from "../../src/durability/journal/journal.ts";
 
 /** Where the records of a journal are. One journal is open at a time. */
 export interface JournalPlace {
@@ -15,9 +15,9 @@ export interface JournalPlace {
 /** Waits for records to become durable: a journal has one listener. */
 export class DurableWatch {
   readonly #journal: Journal;
-  readonly #waiting: { readonly position: Position; readonly resolve: () => void }[] = [];
+  readonly #waiting: { readonly position: RecordNumber; readonly resolve: () => void }[] = [];
   /** `durable` as it was at each notice. */
-  readonly notices: Position[] = [];
+  readonly notices: RecordNumber[] = [];
 
   /** @param onNotice called before those who wait */
   constructor(journal: Journal, onNotice: () => void = () => undefined) {
@@ -29,7 +29,7 @@ export class DurableWatch {
     });
   }
 
-  until(position: Position): Promise<void> {
+  until(position: RecordNumber): Promise<void> {
     if (position <= this.#journal.durable) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push({ position, resolve }));
   }

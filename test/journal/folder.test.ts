@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, truncateSync, wr
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { takeOver } from "../../src/durability/journal/owner.ts";
-import { journalFolder, settleFolder } from "../../src/durability/journal/settle-folder.ts";
+import { applyJournal, journalFolder } from "../../src/durability/journal/apply-journal.ts";
+import { takeOver } from "../../src/durability/journal/journal-writer.ts";
 import { temporaryFolder } from "../support/server.ts";
 import { describeRecord } from "./contract.ts";
 import { SyncJournal } from "./sync-journal.ts";
@@ -185,7 +185,7 @@ t.test("[M5] a tool that settles a folder takes it over: an earlier owner that s
   const dataDir = temporaryFolder(t, { inMemory: true });
   const earlier = new SyncJournal(journalFolder(dataDir));
   earlier.write([10]);
-  await settleFolder(dataDir);
+  await applyJournal(dataDir);
   t.throws(() => earlier.write([20]), { name: "JournalLost", reason: "takenOver" });
 });
 
@@ -196,5 +196,5 @@ t.test("[M1] a tool that settles a folder rejects one whose last owner had more 
   for (let count = 0; count < 4; count++) journal.write([700, 700]);
   journal.close();
   rmSync(segmentsIn(folder).at(-1) ?? "");
-  await t.rejects(settleFolder(dataDir), { name: "JournalDamaged", message: advice });
+  await t.rejects(applyJournal(dataDir), { name: "JournalDamaged", message: advice });
 });

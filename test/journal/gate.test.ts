@@ -1,10 +1,10 @@
 /** The gate in front of everything that leaves (M1, M9): order, what waits, and what does not. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { type GatesOptions, openGate } from "../../src/durability/journal/gate.ts";
+import { alwaysDurable, type DurabilityGatesOptions } from "../../src/durability/journal/durability-gate.ts";
 import { openGates } from "../support/manual-gate.ts";
 
-function opened(given: Partial<Pick<GatesOptions, "clock">> = {}) {
+function opened(given: Partial<Pick<DurabilityGatesOptions, "clock">> = {}) {
   const bugs: unknown[] = [];
   const left: string[] = [];
   const { journal, gates, memory } = openGates({
@@ -22,11 +22,11 @@ function opened(given: Partial<Pick<GatesOptions, "clock">> = {}) {
 t.test("[M1] what shows a turn leaves when the turn's record is durable, and not before", async (t) => {
   const { journal, left, leave, realm } = opened();
   const { gate, write } = realm();
-  gate.pass(leave("before any turn"));
+  gate.waitFor(leave("before any turn"));
   t.strictSame(left, ["before any turn"], "nothing waits where nothing was written");
   write();
   t.notOk(gate.isOpen);
-  gate.pass(leave("answer"));
+  gate.waitFor(leave("answer"));
   t.strictSame(left, ["before any turn"]);
   journal.flush();
   t.strictSame(left, ["before any turn", "answer"]);
@@ -37,13 +37,13 @@ t.test("[M1] what waits leaves in the order of turns, and within one in the orde
   const { journal, left, leave, realm } = opened();
   const [a, b] = [realm(), realm()];
   a.write();
-  a.gate.pass(leave("a1"));
-  a.gate.pass(leave("a2"));
+  a.gate.waitFor(leave("a1"));
+  a.gate.waitFor(leave("a2"));
   b.write();
-  b.gate.pass(leave("b1"));
-  a.gate.pass(leave("a3"));
+  b.gate.waitFor(leave("b1"));
+  a.gate.waitFor(leave("a3"));
   a.write();
-  a.gate.pass(leave("a4"));
+  a.gate.waitFor(leave("a4"));
   journal.flush(1);
   t.strictSame(left, ["a1", "a2", "a3"], "a realm does not wait for records of others");
   t.ok(b.gate.isOpen === false);
@@ -58,12 +58,12 @@ t.test("[M9] a read waits for the turns that it shows, and for no others", async
   const { gate, write } = realm();
   write("users");
   gate.reads.begin(gate.isOpen);
-  gate.reads.saw("messages");
-  gate.pass(leave("messages"), gate.reads.seen ?? gate.shown);
+  gate.reads.noteRead("messages");
+  gate.waitFor(leave("messages"), gate.reads.newestRecord ?? gate.newestRecord);
   gate.reads.begin(gate.isOpen);
-  gate.reads.saw("messages");
-  gate.reads.saw("users");
-  gate.pass(leave("users"), gate.reads.seen ?? gate.shown);
+  gate.reads.noteRead("messages");
+  gate.reads.noteRead("users");
+  gate.waitFor(leave("users"), gate.reads.newestRecord ?? gate.newestRecord);
   t.strictSame(left, ["messages"]);
   journal.flush();
   t.strictSame(left, ["messages", "users"]);
@@ -74,8 +74,8 @@ t.test("[M9] a read that begins while the gate is open waits for a turn that run
   const { gate, write } = realm();
   gate.reads.begin(gate.isOpen);
   write("users");
-  gate.reads.saw("users");
-  gate.pass(leave("users"), gate.reads.seen ?? gate.shown);
+  gate.reads.noteRead("users");
+  gate.waitFor(leave("users"), gate.reads.newestRecord ?? gate.newestRecord);
   t.strictSame(left, []);
   journal.flush();
   t.strictSame(left, ["users"]);
@@ -85,11 +85,11 @@ t.test("[M1] something that leaves may let more leave: it takes its place behind
   const { journal, left, leave, realm } = opened();
   const { gate, write } = realm();
   write();
-  gate.pass(() => {
+  gate.waitFor(() => {
     left.push("first");
-    gate.pass(leave("sent by the first"));
+    gate.waitFor(leave("sent by the first"));
   });
-  gate.pass(leave("second"));
+  gate.waitFor(leave("second"));
   journal.flush();
   t.strictSame(left, ["first", "second", "sent by the first"]);
 });
@@ -99,15 +99,15 @@ t.test("[M1] what leaves for one realm may let something of another leave: nothi
   const [a, b] = [realm(), realm()];
   a.write();
   b.write();
-  b.gate.pass(() => {
+  b.gate.waitFor(() => {
     left.push("b1");
-    a.gate.pass(leave("a, sent by b1"));
+    a.gate.waitFor(leave("a, sent by b1"));
   });
-  b.gate.pass(leave("b2"));
+  b.gate.waitFor(leave("b2"));
   journal.flush();
   t.strictSame(left, ["b1", "a, sent by b1", "b2"]);
   a.write();
-  a.gate.pass(leave("a2"));
+  a.gate.waitFor(leave("a2"));
   journal.flush();
   t.strictSame(left.at(-1), "a2");
   t.equal(left.length, 4);
@@ -117,10 +117,10 @@ t.test("[M6] something that throws when it leaves is reported, and what waits be
   const { journal, left, leave, realm, bugs } = opened();
   const { gate, write } = realm();
   write();
-  gate.pass(() => {
+  gate.waitFor(() => {
     throw new Error("broken");
   });
-  gate.pass(leave("behind"));
+  gate.waitFor(leave("behind"));
   journal.flush();
   t.strictSame(left, ["behind"]);
   t.match(bugs, [{ message: "broken" }]);
@@ -130,14 +130,14 @@ t.test("[S3] what waits at the gate is counted until it leaves", async (t) => {
   const { journal, memory, leave, realm } = opened();
   const { gate, write } = realm();
   write();
-  gate.pass(leave("event"), undefined, 10);
+  gate.waitFor(leave("event"), undefined, 10);
   write();
-  gate.pass(leave("event"), undefined, 5);
+  gate.waitFor(leave("event"), undefined, 5);
   t.equal(memory.bytes, 15);
   journal.flush(1);
   t.equal(memory.bytes, 5);
   journal.flush();
-  gate.pass(leave("at once"), undefined, 5);
+  gate.waitFor(leave("at once"), undefined, 5);
   t.equal(memory.bytes, 0, "what does not wait takes no memory");
 });
 
@@ -153,17 +153,17 @@ t.test("[S3] what leaves holds the loop for gate_pass_ms_max and one piece; turn
     now += milliseconds;
   };
   write();
-  gate.pass(lasting("first", limits.gate_pass_ms_max - 1));
-  gate.pass(lasting("second", 1));
-  gate.pass(lasting("third", limits.gate_pass_ms_max));
-  const first = gate.shown;
+  gate.waitFor(lasting("first", limits.gate_pass_ms_max - 1));
+  gate.waitFor(lasting("second", 1));
+  gate.waitFor(lasting("third", limits.gate_pass_ms_max));
+  const first = gate.newestRecord;
   write();
-  gate.pass(leave("next turn"));
+  gate.waitFor(leave("next turn"));
   journal.flush();
   t.strictSame(left, ["first", "second"]);
   t.notOk(gate.isOpenFor(first), "a part of it has not left");
   t.notOk(gate.hasRoom);
-  gate.pass(leave("behind"), first);
+  gate.waitFor(leave("behind"), first);
   later.shift()?.();
   t.strictSame(left, ["first", "second", "third"]);
   t.notOk(gate.hasRoom);
@@ -176,7 +176,7 @@ t.test("[S3] what leaves holds the loop for gate_pass_ms_max and one piece; turn
 
 t.test("an organization that no server serves needs no gate", async (t) => {
   const left: string[] = [];
-  openGate.pass(() => void left.push("answer"));
-  openGate.onceRoom(() => void left.push("turn"));
+  alwaysDurable.waitFor(() => void left.push("answer"));
+  alwaysDurable.onceRoom(() => void left.push("turn"));
   t.strictSame(left, ["answer", "turn"]);
 });

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import t from "tap";
-import { JournalLost, type Position, type Recorded } from "../../src/durability/journal/journal.ts";
+import { JournalLost, type Recorded, type RecordNumber } from "../../src/durability/journal/journal.ts";
 import { Program } from "../support/process.ts";
 import { seedOf } from "../support/seed.ts";
 import { temporaryFolder } from "../support/server.ts";
@@ -43,7 +43,7 @@ class Life {
   readonly #records: Recorded[] = [];
   readonly #earlier: SyncJournal[] = [];
   #journal: SyncJournal;
-  #released: Position = 0;
+  #released: RecordNumber = 0;
   #counts: Record<string, number>;
 
   constructor(folder: string, counts: Record<string, number>) {

@@ -9,11 +9,11 @@ import { limits } from "../../schemas/limits.ts";
 import type { TableName } from "../../schemas/records.ts";
 import { latestOf, turnsAfter } from "../../src/durability/journal/checkpoint.ts";
 import { OverlayTables } from "../../src/durability/journal/overlay-tables.ts";
-import { Reads } from "../../src/durability/journal/reads.ts";
+import { ReadTracker } from "../../src/durability/journal/read-tracker.ts";
 import { nameOfKey } from "../../src/store/key-encoding.ts";
 import { LmdbTables } from "../../src/store/lmdb-tables.ts";
 import { StoreWriter } from "../../src/store/store-writer.ts";
-import type { Tables } from "../../src/store/tables.ts";
+import type { StoreTables } from "../../src/store/tables.ts";
 import { seedOf } from "../support/seed.ts";
 import { temporaryFolder } from "../support/server.ts";
 
@@ -41,7 +41,7 @@ class Trial {
       now: () => 0,
       memory: this.memory,
       dropRows: 3,
-      reads: new Reads(),
+      reads: new ReadTracker(),
       append: (record) => this.records.push(new Uint8Array(record)),
     });
     t.teardown(async () => {
@@ -80,7 +80,7 @@ class Trial {
     }
   }
 
-  #write(target: Tables, random: () => number, depth: number): void {
+  #write(target: StoreTables, random: () => number, depth: number): void {
     const pick = (count: number) => Math.floor(random() * count);
     for (let left = pick(6); left > 0; left--) {
       const table = tables[pick(tables.length)] as TableName;
@@ -119,7 +119,7 @@ class Trial {
     const table = tables[this.pick(tables.length)] as TableName;
     const key = this.key(table);
     const text = (bytes: Uint8Array | undefined) => (bytes === undefined ? null : Buffer.from(bytes).toString());
-    const listed = (from: Tables, range: object) =>
+    const listed = (from: StoreTables, range: object) =>
       [...from.range(table, range)].map((entry) => [entry.key, text(entry.value)]);
     t.equal(text(this.overlay.get(table, key)), text(this.plain.get(table, key)));
     t.equal(this.overlay.count(table), this.plain.count(table), `count of ${table}`);
@@ -156,7 +156,7 @@ t.test("[S3] rows that a checkpoint brought into the store are dropped overlay_d
     turn: 0,
     now: () => 0,
     memory: { bytes: 0 },
-    reads: new Reads(),
+    reads: new ReadTracker(),
     append: () => undefined,
   });
   // A large turn, then many small ones, each of which counts like one more row.

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { seededRandom } from "../../bench/lib/statistics.ts";
-import { JournalDamaged, type Position } from "../../src/durability/journal/journal.ts";
+import { JournalDamaged, type RecordNumber } from "../../src/durability/journal/journal.ts";
 import { layImage, writeOutcomes } from "../crash/disk-image.ts";
 import { diskFlags, type Recording, readDiskTrace } from "../crash/disk-trace.ts";
 import { Program } from "../support/process.ts";
@@ -40,7 +40,7 @@ interface Cut {
 }
 
 /** What the process had said before the cut. */
-function saidBy({ recording, line }: Cut, what: RegExp): Position {
+function saidBy({ recording, line }: Cut, what: RegExp): RecordNumber {
   const said = recording.wires.filter(({ start }) => start <= line).flatMap(({ text }) => what.exec(text)?.[1] ?? []);
   return Number(said.at(-1) ?? 0);
 }

@@ -1,21 +1,21 @@
 /** The room that the journals of a process share: its bounds hold in sum, and whoever waits is woken by any of them. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { type Lacking, Room } from "../../src/durability/journal/room.ts";
+import { type Backlog, BacklogLimit } from "../../src/durability/journal/backlog-limit.ts";
 
 function opened() {
   const bugs: unknown[] = [];
-  const room = new Room((error) => bugs.push(error));
+  const room = new BacklogLimit((error) => bugs.push(error));
   const checkpoints: string[] = [];
   const member = (name: string) => {
     const given = { unflushedBytes: 0, uncheckpointedBytes: 0, recordMemoryBytes: 0 };
     const share = room.join({
-      get lacking() {
+      get backlog() {
         return { ...given };
       },
       checkpoint: () => void checkpoints.push(name),
     });
-    const lacks = (changed: Partial<Lacking>) => {
+    const lacks = (changed: Partial<Backlog>) => {
       Object.assign(given, changed);
       share.count();
       room.advanced();

@@ -1,7 +1,7 @@
 /** A journal in files without its thread: each step happens when a test says so, in small segments. */
 import { beginFrame, frameBytes, frameMemory } from "../../src/durability/journal/frame.ts";
-import type { Position, Recorded } from "../../src/durability/journal/journal.ts";
-import { takeOver } from "../../src/durability/journal/owner.ts";
+import type { Recorded, RecordNumber } from "../../src/durability/journal/journal.ts";
+import { takeOver } from "../../src/durability/journal/journal-writer.ts";
 import { type Recovery, recoverJournal } from "../../src/durability/journal/recovery.ts";
 import { SegmentWriter } from "../../src/durability/journal/segment-writer.ts";
 import { removeSpares } from "../../src/durability/journal/segments.ts";
@@ -15,8 +15,8 @@ export class SyncJournal {
   /** What was found at the start. */
   readonly found: readonly Recorded[];
   readonly #writer: SegmentWriter;
-  #end: Position;
-  #released: Position = 0;
+  #end: RecordNumber;
+  #released: RecordNumber = 0;
 
   /** Takes the folder over, as `openFileJournal` does. */
   constructor(folder: string) {
@@ -29,7 +29,7 @@ export class SyncJournal {
     this.#end = end;
   }
 
-  get durable(): Position {
+  get durable(): RecordNumber {
     return this.#writer.durable;
   }
 
@@ -55,7 +55,7 @@ export class SyncJournal {
     while (this.#writer.tidy(this.#released));
   }
 
-  release(upTo: Position): void {
+  release(upTo: RecordNumber): void {
     this.#released = upTo;
     this.rest();
   }

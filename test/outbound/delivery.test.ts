@@ -11,8 +11,8 @@ import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { readConfig } from "../../src/app/config.ts";
 import { type RunningServer, startServer } from "../../src/app/server.ts";
+import { MailRelay } from "../../src/outbound/mail/mail-relay.ts";
 import { MailSender } from "../../src/outbound/mail/mail-sender.ts";
-import { OutboxRelay } from "../../src/outbound/mail/outbox-relay.ts";
 import type { MailTransport } from "../../src/outbound/mail/transport.ts";
 import {
   logIn,
@@ -293,7 +293,7 @@ t.test("[S3] mails_waiting_in_memory_max: emails beyond the bound are read later
   };
   const sender = { name: null, address: "chat@example.org" };
   const log = { warn: () => t.fail(), error: () => t.fail() };
-  new OutboxRelay(bench.realm, 7, new MailSender({ transport, sender, clock: bench.clock, log }), noLinks);
+  new MailRelay(bench.realm, 7, new MailSender({ transport, sender, clock: bench.clock, log }), noLinks);
   const count = limits.mails_waiting_in_memory_max + limits.mail_deliveries_concurrent_max + 10;
   const logins = Array.from({ length: count + 1 }, (_, index) => {
     const login = { fingerprint: `place ${index}`, client: "Program", address: "192.0.2.7" };

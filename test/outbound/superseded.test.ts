@@ -5,8 +5,8 @@
 import t from "tap";
 import { command } from "../../actors/protocol/commands.ts";
 import { botTypes, webhookInterfaces } from "../../schemas/bots.ts";
+import { MailRelay } from "../../src/outbound/mail/mail-relay.ts";
 import { MailSender } from "../../src/outbound/mail/mail-sender.ts";
-import { OutboxRelay } from "../../src/outbound/mail/outbox-relay.ts";
 import { WebhookDispatch } from "../../src/outbound/webhooks/dispatch.ts";
 import { WebhookRelay } from "../../src/outbound/webhooks/webhook-relay.ts";
 import { noLinks } from "../support/mail.ts";
@@ -41,7 +41,7 @@ t.test("[D31] an email whose row is removed while it waits for the disk is not s
   const transport = { send: async ({ name }: { name: string }) => void sent.push(name), close: async () => undefined };
   const sender = { name: null, address: "chat@example.org" };
   const mailSender = new MailSender({ transport, sender, clock: bench.clock, log: quiet });
-  new OutboxRelay(bench.realm, 7, mailSender, noLinks);
+  new MailRelay(bench.realm, 7, mailSender, noLinks);
   await turns();
   bench.realm.dispatcher.send(command({ actor: "mail", id: 1 }, "mail.sent", {}, null));
   await until(() => bench.realm.view.row("mails", 1) === undefined);

@@ -7,8 +7,8 @@ import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MailRecord } from "../../schemas/mails.ts";
 import { unsubscribeUrl } from "../../src/app/unsubscribe-links.ts";
+import { MailRelay } from "../../src/outbound/mail/mail-relay.ts";
 import { MailSender } from "../../src/outbound/mail/mail-sender.ts";
-import { OutboxRelay } from "../../src/outbound/mail/outbox-relay.ts";
 import type { Client } from "../support/client.ts";
 import { attribute, byTag, field, type Page, submit, visit } from "../support/join.ts";
 import { logIn, MailServer, pendingMails, type Received } from "../support/mail.ts";
@@ -258,7 +258,7 @@ t.test("[M5] an email that needs a secret is retried while the disk is full", as
   t.match(url, /^https:\/\/x\.org\/accounts\/unsubscribe\/login\//);
   t.equal(await unsubscribeUrl(bench.realm, links, "https://x.org"), url, "the secret is made once");
   const failing = new MailSender({ transport: noTransport, sender, clock: bench.clock, log: quiet });
-  new OutboxRelay(bench.realm, 7, failing, { site: () => "", unsubscribeUrl: () => Promise.reject(new Error("full")) });
+  new MailRelay(bench.realm, 7, failing, { site: () => "", unsubscribeUrl: () => Promise.reject(new Error("full")) });
   const params = { newEmail: "new@example.com", keyHash: "k", link: "http://localhost/x" };
   await bench.ask(command({ actor: "user", id: ownerId }, "user.email-change.request", params, ownerId));
   await until(() => bench.realm.view.row("mails", 1)?.attempts === 1);

@@ -47,7 +47,7 @@ t.test("[M1] what has waited at the gate elsewhere leaves in its place in the or
   const { journal, gate, connection, sent, write } = opened();
   write();
   connection.send("answer before", false);
-  gate.pass(() => connection.passed(() => void connection.send("event", false)));
+  gate.waitFor(() => connection.passed(() => void connection.send("event", false)));
   connection.send("answer after", false);
   write();
   connection.send("of the next turn", false);
@@ -81,7 +81,7 @@ t.test("[E3] what waits behind something that passed and could not be sent is no
   const { journal, gate, connection, sent, drops, write } = opened();
   drops.add("too much");
   write();
-  gate.pass(() =>
+  gate.waitFor(() =>
     connection.passed(() => {
       if (connection.send("too much", false) === sendStatus.dropped) connection.end(4508, "");
     }),
@@ -96,7 +96,7 @@ t.test("[E3] what waits behind something that passed and could not be sent is no
 t.test("[E3] what was to leave before the end leaves, and nothing else", async (t) => {
   const { journal, gate, connection, sent, write } = opened();
   write();
-  gate.pass(() => connection.passed(() => connection.sendPassed("event", false)));
+  gate.waitFor(() => connection.passed(() => connection.sendPassed("event", false)));
   connection.end(4403, "");
   connection.sendPassed("after the end", false);
   journal.flush();

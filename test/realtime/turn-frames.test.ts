@@ -258,7 +258,7 @@ t.test("[M1] a publication passes the gate once, with all readers' events, and c
   reader("nothing for it");
   reader("last");
   const passed: { leave: () => void; bytes: number }[] = [];
-  batch.end({ pass: (leave, _seen, bytes = 0) => void passed.push({ leave, bytes }) }, (error) => bugs.push(error));
+  batch.end({ waitFor: (leave, _seen, bytes = 0) => void passed.push({ leave, bytes }) }, (error) => bugs.push(error));
   t.strictSame(sent, [], "nothing leaves before");
   passed[0]?.leave();
   t.strictSame(sent, ["first", "last"]);
@@ -278,7 +278,7 @@ t.test("[S3] gate_piece_sockets: that many sockets leave in one piece, one more 
       events.batch = batch.begin(reader, "json").and(encoding);
     }
     const passed: { readonly leave: () => void; readonly bytes: number }[] = [];
-    batch.end({ pass: (leave, _seen, bytes = 0) => void passed.push({ leave, bytes }) }, (error) =>
+    batch.end({ waitFor: (leave, _seen, bytes = 0) => void passed.push({ leave, bytes }) }, (error) =>
       t.fail(String(error)),
     );
     for (const { leave } of passed) leave();

@@ -4,8 +4,8 @@
  */
 import t, { type Test } from "tap";
 import { ChannelTails } from "../../src/runtime/channel-tails.ts";
-import type { Environment } from "../../src/store/environment.ts";
-import { openEnvironment } from "../../src/store/environment.ts";
+import type { Lmdb } from "../../src/store/lmdb.ts";
+import { openLmdb } from "../../src/store/lmdb.ts";
 import { temporaryFolder } from "../support/server.ts";
 
 const index = { conversationId: 1, senderId: 1, traits: 0 };
@@ -14,10 +14,10 @@ const everything = { above: 0, below: Number.MAX_SAFE_INTEGER, limit: 1_000_000 
 const rowsPerRead = 2000;
 
 function stage(t: Test, bounds: { channels: number; entries: number; entriesPerChannel: number }) {
-  const environment = openEnvironment(temporaryFolder(t));
+  const environment = openLmdb(temporaryFolder(t));
   t.teardown(() => environment.close());
   let reads = 0;
-  const rows: Environment["rows"] = (table, range) => {
+  const rows: Lmdb["rows"] = (table, range) => {
     reads++;
     return environment.rows(table, range);
   };

@@ -9,7 +9,7 @@ import { commands } from "../support/runtime.ts";
 const background: QueuedCommand = {
   command: command({ actor: "topic-deletion", channelId: 1, topic: "old" }, "topic-deletion.continue", {}, null),
   source: { kind: "sent" },
-  settle: null,
+  resolve: null,
   idempotencyKey: null,
 };
 
@@ -17,7 +17,7 @@ function request(): QueuedCommand {
   return {
     command: commands.post("new", "m"),
     source: { kind: "requested" },
-    settle: () => undefined,
+    resolve: () => undefined,
     idempotencyKey: null,
   };
 }

@@ -7,7 +7,7 @@ import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { RowOf } from "../../schemas/records.ts";
 import type { Reply } from "../../src/runtime/results.ts";
-import { openEnvironment } from "../../src/store/environment.ts";
+import { openLmdb } from "../../src/store/lmdb.ts";
 import { auditRealm } from "../support/audit.ts";
 import { bodiesOf } from "../support/logged-events.ts";
 import {
@@ -261,7 +261,7 @@ for (const place of ["first", "last"] as const) {
       const channelId = answerOf(await bench.ask(commands.createChannel("crowd", [ownerId])))["id"] as number;
       const userId = (place === "first" ? people[0] : people.at(-1)) as number;
       const image = crashImage(t, bench.folder);
-      const environment = openEnvironment(image);
+      const environment = openLmdb(image);
       environment.transaction(() => {
         environment.put("subscriptions", [channelId, userId], damagedSubscription(userId, channelId));
       });

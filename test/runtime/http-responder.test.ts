@@ -5,7 +5,7 @@
 
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { openGate } from "../../src/durability/journal/gate.ts";
+import { alwaysDurable } from "../../src/durability/journal/durability-gate.ts";
 import { HttpResponder } from "../../src/edge/http/http-responder.ts";
 import type { RequestHead } from "../../src/edge/http/request-head.ts";
 import type { TransportResponse } from "../../src/edge/transport/transport.ts";
@@ -30,7 +30,7 @@ t.test("[S3] a request whose large response has no room is ended exactly once", 
   unsent.hold("user 7", 1, () => t.fail("it has not had its minimum time yet"));
   let ends = 0;
   const responder = new HttpResponder(responseOf(), { clock: systemClock, unsent }, () => ends++);
-  responder.enter({ gate: openGate, use: new RealmUse(systemClock) }, () => "user 7");
+  responder.enter({ gate: alwaysDurable, use: new RealmUse(systemClock) }, () => "user 7");
   responder.answer({ status: 200, body: "x".repeat(limits.answer_small_bytes_max + 1), headers: [] }, null);
   t.equal(ends, 1);
 });
@@ -70,7 +70,7 @@ t.test("[M1] an answer leaves when everything that it may show is durable", asyn
 
 t.test("[M9] an answer that shows nothing of the turns under way does not wait for them", async (t) => {
   const { gate, sent, responder } = heldResponder();
-  gate.reads.saw("users");
+  gate.reads.noteRead("users");
   responder.answer({ status: 200, body: "users", headers: [] }, get, true);
   t.strictSame(sent, ["users"]);
 });

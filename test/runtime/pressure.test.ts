@@ -8,7 +8,7 @@ import { CommandRunner } from "../../src/runtime/command-runner.ts";
 import { DeferredReplies } from "../../src/runtime/deferred-replies.ts";
 import { IdempotencyKeys } from "../../src/runtime/idempotency.ts";
 import type { QueuedCommand } from "../../src/runtime/queued-command.ts";
-import type { Environment } from "../../src/store/environment.ts";
+import type { Lmdb } from "../../src/store/lmdb.ts";
 import { auditRealm } from "../support/audit.ts";
 import {
   answerOf,
@@ -58,7 +58,7 @@ t.test(
     const { dispatcher, environment, projections } = bench.realm;
     const { view } = dispatcher;
     let writes = 0;
-    const failing: Environment = {
+    const failing: Lmdb = {
       ...environment,
       isWriting: true,
       write(row) {
@@ -78,7 +78,7 @@ t.test(
     const queued: QueuedCommand = {
       command: commands.post("a", "half"),
       source: { kind: "requested" },
-      settle: null,
+      resolve: null,
       idempotencyKey: null,
     };
     t.throws(() => environment.transaction(() => runner.run(queued)), { message: "the store could not write" });

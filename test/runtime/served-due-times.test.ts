@@ -5,13 +5,13 @@ import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { ServedDueTimes } from "../../src/runtime/served-due-times.ts";
 import { dataFile } from "../../src/store/data-file.ts";
-import { openEnvironment } from "../../src/store/environment.ts";
+import { openLmdb } from "../../src/store/lmdb.ts";
 import { temporaryFolder } from "../support/server.ts";
 
 t.test("[S3] cluster_opened_at_once_bytes: a larger store is opened at once, others when they are due", async (t) => {
   const folder = join(temporaryFolder(t), "store");
   mkdirSync(folder);
-  await openEnvironment(folder).close();
+  await openLmdb(folder).close();
   const times = new ServedDueTimes();
   t.equal(times.of(1, 7), 7, "what the root says counts for one that did not come from elsewhere");
   truncateSync(dataFile(folder), limits.cluster_opened_at_once_bytes);

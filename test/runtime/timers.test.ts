@@ -8,7 +8,7 @@ import { type Command, command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { realmFolder } from "../../src/runtime/realm-host.ts";
 import { VolatileTimers } from "../../src/runtime/volatile-timers.ts";
-import { openEnvironment } from "../../src/store/environment.ts";
+import { openLmdb } from "../../src/store/lmdb.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { hostOfTwo, openFolders, startHost } from "../support/realm-host.ts";
 import {
@@ -35,7 +35,7 @@ interface Alarm {
 async function withTimers(t: Teardown, alarms: readonly Alarm[], what = messageTimer): Promise<string> {
   const created = await openNewRealm(t);
   const folder = crashImage(t, created.folder);
-  const environment = openEnvironment(folder);
+  const environment = openLmdb(folder);
   environment.transaction(() => {
     alarms.forEach(({ dueAt, content }, index) => {
       const sequence = 1000 + index;

@@ -8,7 +8,7 @@ import { withOverrides } from "../../domain/overlay-view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import { prepared } from "../../src/store/environment.ts";
+import { prepared } from "../../src/store/lmdb.ts";
 import { opOf } from "../support/logged-events.ts";
 import { fill, rowsFor } from "../support/rows.ts";
 import { answerOf, commands, createUsers, openNewRealm, ownerId, queueOptions } from "../support/runtime.ts";

@@ -1,6 +1,6 @@
 /** Answers leave through the server's own responder, so they wait for the gate as they do over HTTP (M1, M9). */
 
-import type { Gate } from "../../src/durability/journal/gate.ts";
+import type { DurabilityGate } from "../../src/durability/journal/durability-gate.ts";
 import { HttpResponder } from "../../src/edge/http/http-responder.ts";
 import type { TransportResponse } from "../../src/edge/transport/transport.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
@@ -16,7 +16,7 @@ export class OpenRequest {
   #leave: () => void = () => undefined;
   #abort: () => void = () => undefined;
 
-  constructor(gate: Gate, clock: Clock) {
+  constructor(gate: DurabilityGate, clock: Clock) {
     this.#responder = new HttpResponder(this.#response(), { clock, unsent }, ignored);
     this.#responder.enter({ gate, use: new RealmUse(clock) });
   }

@@ -8,7 +8,7 @@ import { limits } from "../../schemas/limits.ts";
 import type { IdempotencyKey } from "../../src/runtime/queued-command.ts";
 import type { Reply } from "../../src/runtime/results.ts";
 import { decodeRow } from "../../src/store/codec.ts";
-import type { Environment } from "../../src/store/environment.ts";
+import type { Lmdb } from "../../src/store/lmdb.ts";
 import { lastTurnAt } from "../../src/store/set-time.ts";
 import { Audience, type Posted } from "./audience.ts";
 import { Deliveries } from "./deliveries.ts";
@@ -192,7 +192,7 @@ export class Auditor {
    * The realm's time never decreases. If a jump were trusted for even one turn, messages would get wrong dates, and
    * timers and retention would run too early.
    */
-  checkTime(environment: Environment, now: number): void {
+  checkTime(environment: Lmdb, now: number): void {
     const aheadMs = lastTurnAt(environment) - now;
     if (aheadMs > limits.clock_jump_ms_max) this.report(`[D26] the realm's time is ${aheadMs} ms ahead`);
   }

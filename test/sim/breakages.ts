@@ -6,15 +6,15 @@ import type { TableName } from "../../schemas/records.ts";
 import type { EventRecord } from "../../schemas/runtime.ts";
 import type { Writer } from "../../src/durability/journal/checkpoint-worker.ts";
 import type { DurableTables } from "../../src/durability/journal/durability.ts";
-import { type Gate, openGate } from "../../src/durability/journal/gate.ts";
+import { alwaysDurable, type DurabilityGate } from "../../src/durability/journal/durability-gate.ts";
 import type { Recorded } from "../../src/durability/journal/journal.ts";
 import { OverlayTables } from "../../src/durability/journal/overlay-tables.ts";
 import { decodeRecord } from "../../src/durability/journal/record.ts";
 import type { EventSink } from "../../src/runtime/dispatcher.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import type { StagedEvent } from "../../src/runtime/stage-effects.ts";
-import { environmentOf } from "../../src/store/environment.ts";
 import { nameOfKey } from "../../src/store/key-encoding.ts";
+import { lmdbOf } from "../../src/store/lmdb.ts";
 import { StoreWriter } from "../../src/store/store-writer.ts";
 import { turnKey, turnNumberIn } from "../../src/store/turn-number.ts";
 import { areaCases } from "../areas/index.ts";
@@ -22,22 +22,22 @@ import type { Breakage } from "./machine.ts";
 import { TablesTap } from "./tables-tap.ts";
 
 /** The realm has this gate instead of its own. */
-function withGate(durable: DurableTables, gate: Gate): DurableTables {
+function withGate(durable: DurableTables, gate: DurabilityGate): DurableTables {
   return Object.create(durable, { gate: { value: gate } }) as DurableTables;
 }
 
 /** Lets out what shows a turn with the flush before the turn's own. */
-function earlyBy(records: number, gate: Gate): Gate {
+function earlyBy(records: number, gate: DurabilityGate): DurabilityGate {
   return {
     get isOpen() {
-      return gate.isOpenFor(gate.shown - records);
+      return gate.isOpenFor(gate.newestRecord - records);
     },
-    get shown() {
-      return gate.shown;
+    get newestRecord() {
+      return gate.newestRecord;
     },
     reads: gate.reads,
     isOpenFor: (position) => gate.isOpenFor(position - records),
-    pass: (leave, seen = gate.shown) => gate.pass(leave, seen - records),
+    waitFor: (leave, seen = gate.newestRecord) => gate.waitFor(leave, seen - records),
     get hasRoom() {
       return gate.hasRoom;
     },
@@ -48,14 +48,14 @@ function earlyBy(records: number, gate: Gate): Gate {
 /** Drops the rows of a turn as soon as its record is durable, although the store does not have them yet. */
 function droppingEarly(durable: DurableTables): DurableTables {
   const { tables, gate } = durable;
-  let turn = turnNumberIn(environmentOf(tables));
+  let turn = turnNumberIn(lmdbOf(tables));
   class Dropping extends TablesTap {
     override transaction<R>(work: () => R): R {
       const result = super.transaction(work);
       if (this.isWriting || !(tables instanceof OverlayTables)) return result;
       turn++;
       const ended = turn;
-      gate.pass(() => tables.checkpointed(ended));
+      gate.waitFor(() => tables.checkpointed(ended));
       return result;
     }
   }
@@ -184,7 +184,7 @@ export const breakages: Readonly<Record<string, Control>> = {
   },
   "a process that outlives a failed flush": { breakage: { ignoresFailedFlush: true }, breaks: ["M5"] },
   "an answer that leaves early": { breakage: { answers: (gate) => earlyBy(1, gate) }, breaks: ["M1"] },
-  "a gate that is left out": { breakage: { durable: (durable) => withGate(durable, openGate) }, breaks: ["M1"] },
+  "a gate that is left out": { breakage: { durable: (durable) => withGate(durable, alwaysDurable) }, breaks: ["M1"] },
   "an overlay that drops rows before their checkpoint": {
     breakage: { durable: droppingEarly },
     // What a command does not find in the store, it rejects or makes again.

@@ -4,18 +4,18 @@
  */
 
 import type { Command } from "../../actors/protocol/commands.ts";
+import { applyRecords } from "../../src/durability/journal/apply-records.ts";
 import type { CheckpointMaker } from "../../src/durability/journal/checkpoint-maker.ts";
 import type { Writer } from "../../src/durability/journal/checkpoint-worker.ts";
 import type { Durability, DurableTables, RealmTables } from "../../src/durability/journal/durability.ts";
-import type { Gate } from "../../src/durability/journal/gate.ts";
+import type { DurabilityGate } from "../../src/durability/journal/durability-gate.ts";
 import type { Recorded } from "../../src/durability/journal/journal.ts";
 import { JournalDurability } from "../../src/durability/journal/journal-durability.ts";
-import { settle } from "../../src/durability/journal/settle.ts";
 import { Hub } from "../../src/edge/realtime/hub.ts";
 import type { EventSink } from "../../src/runtime/dispatcher.ts";
 import { Realm } from "../../src/runtime/realm.ts";
-import { openEnvironment } from "../../src/store/environment.ts";
-import type { Tables } from "../../src/store/tables.ts";
+import { openLmdb } from "../../src/store/lmdb.ts";
+import type { StoreTables } from "../../src/store/tables.ts";
 import { turnNumberIn } from "../../src/store/turn-number.ts";
 import { OpenRequest } from "./answers.ts";
 import type { DrawnFaults } from "./fault-plan.ts";
@@ -29,7 +29,7 @@ import { Recorder, TurnLog, type TurnLogOptions } from "./turn-log.ts";
 /** A deliberate bug that the simulation must find (positive control). */
 export interface Breakage {
   /** Between the server and its rows. */
-  readonly tables?: (inner: Tables) => Tables;
+  readonly tables?: (inner: StoreTables) => StoreTables;
   /** Between the overlay and the journal on one side, the realm on the other. */
   readonly durable?: (inner: DurableTables) => DurableTables;
   readonly journal?: JournalFlaws;
@@ -40,7 +40,7 @@ export interface Breakage {
   /** Runs when a start has brought the records into the store. */
   readonly afterRecovery?: (folder: string, records: readonly Recorded[]) => Promise<void>;
   /** What answers pass instead of the realm's gate. */
-  readonly answers?: (gate: Gate) => Gate;
+  readonly answers?: (gate: DurabilityGate) => DurabilityGate;
   readonly sink?: (hub: EventSink) => EventSink;
   readonly opened?: (realm: Realm) => void;
   /** The realm treats every jump of its clock as elapsed time. */
@@ -74,7 +74,7 @@ interface Process {
   readonly checkpoints: CheckpointMaker;
   readonly durability: Durability;
   /** The open stores. */
-  readonly stores: Tables[];
+  readonly stores: StoreTables[];
 }
 
 /** One pass of the real event loop: every pending promise has continued. */
@@ -147,7 +147,7 @@ export class Machine {
     if (fault !== null) plan.met(fault);
     if (fault?.kind === "crash before recovery") return false;
     const { records, end } = this.#disk;
-    await settle(breakage.recovered?.(records) ?? records, () => folder);
+    await applyRecords(breakage.recovered?.(records) ?? records, () => folder);
     await breakage.afterRecovery?.(folder, records);
     this.turns.recovered(end);
     await this.#compare();
@@ -159,7 +159,7 @@ export class Machine {
   /** The store has the turns whose records survived, whole (M2), and every one that was acknowledged is among them (M1). */
   async #compare(): Promise<void> {
     const { folder, replica, report } = this.#options;
-    const store = openEnvironment(folder);
+    const store = openLmdb(folder);
     const difference = replica.differenceFrom(store);
     if (difference !== null) report(`[M1] after a start ${difference}`);
     const turn = turnNumberIn(store);
@@ -244,7 +244,7 @@ export class Machine {
       },
       startMaker: checkpoints.start,
     });
-    const stores: Tables[] = [];
+    const stores: StoreTables[] = [];
     const adopt = (realm: RealmTables) => {
       stores.push(realm.tables);
       return this.#adopt(durability.adopt(realm), journal);

@@ -5,8 +5,8 @@
  */
 
 import { unsubscribeUrl } from "../../src/app/unsubscribe-links.ts";
+import { MailRelay } from "../../src/outbound/mail/mail-relay.ts";
 import { MailSender } from "../../src/outbound/mail/mail-sender.ts";
-import { OutboxRelay } from "../../src/outbound/mail/outbox-relay.ts";
 import type { WebhookOutcome } from "../../src/outbound/webhooks/dispatch.ts";
 import { WebhookRelay } from "../../src/outbound/webhooks/webhook-relay.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
@@ -71,7 +71,7 @@ export class Outside {
       close: async () => undefined,
     };
     const site = "http://localhost";
-    new OutboxRelay(realm, 1, new MailSender({ transport, sender, clock, log }), {
+    new MailRelay(realm, 1, new MailSender({ transport, sender, clock, log }), {
       site: () => site,
       unsubscribeUrl: (mail) => unsubscribeUrl(realm, mail, site, () => linkSecret),
     });

@@ -2,7 +2,7 @@
 import type { RowOf, TableName } from "../../schemas/records.ts";
 import { rowFields } from "../../schemas/records.ts";
 import { decodeRow, encodeRow } from "../../src/store/codec.ts";
-import type { Environment } from "../../src/store/environment.ts";
+import type { Lmdb } from "../../src/store/lmdb.ts";
 import { turnKey } from "../../src/store/turn-number.ts";
 
 export interface Write {
@@ -23,7 +23,7 @@ const tableNames = Object.keys(rowFields) as TableName[];
 export class Replica {
   readonly #tables = new Map<TableName, Map<string, Entry>>(tableNames.map((name) => [name, new Map()]));
 
-  static of(disk: Environment): Replica {
+  static of(disk: Lmdb): Replica {
     const replica = new Replica();
     for (const table of tableNames) {
       disk.each(table, (row, key) => {
@@ -74,7 +74,7 @@ export class Replica {
   }
 
   /** @returns the first difference from the disk, or null */
-  differenceFrom(disk: Environment): string | null {
+  differenceFrom(disk: Lmdb): string | null {
     for (const table of tableNames) {
       const entries = this.#table(table);
       let found: string | null = null;

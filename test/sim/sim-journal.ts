@@ -3,16 +3,16 @@
  * what was not flushed, or all but a part of it; a flush may fail, stand still, or be acknowledged by nobody.
  */
 import { limits } from "../../schemas/limits.ts";
-import { type Journal, JournalLost, type Position, type Recorded } from "../../src/durability/journal/journal.ts";
+import { type Journal, JournalLost, type Recorded, type RecordNumber } from "../../src/durability/journal/journal.ts";
 import { type FaultPlan, type JournalFault, MachineDown } from "./faults.ts";
 
 /** What survives the process. */
 export class JournalDisk {
   #records: Recorded[] = [];
-  #end: Position = 0;
+  #end: RecordNumber = 0;
 
   /** The last record that was flushed. */
-  get end(): Position {
+  get end(): RecordNumber {
     return this.#end;
   }
 
@@ -26,12 +26,12 @@ export class JournalDisk {
     this.#end = records.at(-1)?.position ?? this.#end;
   }
 
-  release(upTo: Position): void {
+  release(upTo: RecordNumber): void {
     this.#records = this.#records.filter(({ position }) => position > upTo);
   }
 
   /** Deliberate bug: what was flushed is gone. */
-  forget(after: Position): void {
+  forget(after: RecordNumber): void {
     this.#records = this.#records.filter(({ position }) => position <= after);
   }
 }
@@ -50,7 +50,7 @@ export interface SimJournalOptions {
   /** On the disk's own time, which goes on while the process waits for it. */
   readonly after: (milliseconds: number, callback: () => void) => void;
   /** Records up to here are on the disk; nobody has been told yet. */
-  readonly flushed: (upTo: Position) => void;
+  readonly flushed: (upTo: RecordNumber) => void;
   /** The machine goes down. */
   readonly crash: () => void;
   /** The process must end (M5). */
@@ -65,8 +65,8 @@ export class SimJournal implements Journal {
   readonly #options: SimJournalOptions;
   /** Appended, and not on the disk. */
   #waiting: Recorded[] = [];
-  #appended: Position;
-  #durable: Position;
+  #appended: RecordNumber;
+  #durable: RecordNumber;
   #unflushedBytes = 0;
   #listener: () => void = () => undefined;
   #state: "running" | "closing" | "dead" = "running";
@@ -75,7 +75,7 @@ export class SimJournal implements Journal {
   #isFull = false;
   #closed: { readonly promise: Promise<void>; readonly resolve: () => void } | null = null;
   /** Where the disk ended before the last flush. */
-  #endBefore: Position;
+  #endBefore: RecordNumber;
 
   constructor(options: SimJournalOptions) {
     this.#options = options;
@@ -84,11 +84,11 @@ export class SimJournal implements Journal {
     this.#endBefore = options.disk.end;
   }
 
-  get appended(): Position {
+  get appended(): RecordNumber {
     return this.#appended;
   }
 
-  get durable(): Position {
+  get durable(): RecordNumber {
     return this.#durable;
   }
 
@@ -96,7 +96,7 @@ export class SimJournal implements Journal {
     return this.#unflushedBytes + (this.#isFull ? limits.journal_unflushed_bytes_max : 0);
   }
 
-  append(realmId: number, record: Uint8Array): Position {
+  append(realmId: number, record: Uint8Array): RecordNumber {
     if (this.#state === "dead") throw new MachineDown();
     if (this.#state === "closing") throw new Error("The journal is closed.");
     if (record.length > limits.journal_record_bytes_max) {
@@ -114,7 +114,7 @@ export class SimJournal implements Journal {
     this.#listener = listener;
   }
 
-  release(upTo: Position): void {
+  release(upTo: RecordNumber): void {
     if (this.#state !== "dead") this.#options.disk.release(upTo);
   }
 
@@ -213,7 +213,7 @@ export class SimJournal implements Journal {
     throw new MachineDown();
   }
 
-  #acknowledge(upTo: Position): void {
+  #acknowledge(upTo: RecordNumber): void {
     if (upTo <= this.#durable) return;
     this.#durable = upTo;
     const left = this.#waiting.filter(({ position }) => position > upTo);

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import type { Command } from "../../actors/protocol/commands.ts";
 import type { IdempotencyKey } from "../../src/runtime/queued-command.ts";
 import type { Reply } from "../../src/runtime/results.ts";
-import { openEnvironment } from "../../src/store/environment.ts";
+import { openLmdb } from "../../src/store/lmdb.ts";
 import { turnNumberIn } from "../../src/store/turn-number.ts";
 import { auditRealm } from "../support/audit.ts";
 import { startedAt } from "../support/runtime.ts";
@@ -91,7 +91,7 @@ export class Simulation {
     this.#random = new Random(options.seed);
     this.#lookMs = this.#random.chance(slowDays) ? slowLookMs : 0;
     if (this.#lookMs > 0) this.#met("turns of one command");
-    const disk = openEnvironment(options.folder);
+    const disk = openLmdb(options.folder);
     this.#replica = Replica.of(disk);
     const stored = turnNumberIn(disk);
     void disk.close();

@@ -1,11 +1,11 @@
 /** Tables that pass everything on: the base class of everything that a simulation puts between a realm and its rows. */
 import type { TableName } from "../../schemas/records.ts";
-import type { TableEntry, TableRange, Tables } from "../../src/store/tables.ts";
+import type { StoreTables, TableEntry, TableRange } from "../../src/store/tables.ts";
 
-export class TablesTap implements Tables {
-  protected readonly inner: Tables;
+export class TablesTap implements StoreTables {
+  protected readonly inner: StoreTables;
 
-  constructor(inner: Tables) {
+  constructor(inner: StoreTables) {
     this.inner = inner;
   }
 

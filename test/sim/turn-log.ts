@@ -4,8 +4,8 @@
  */
 import type { Command } from "../../actors/protocol/commands.ts";
 import type { TableName } from "../../schemas/records.ts";
-import type { Position } from "../../src/durability/journal/journal.ts";
-import type { Tables } from "../../src/store/tables.ts";
+import type { RecordNumber } from "../../src/durability/journal/journal.ts";
+import type { StoreTables } from "../../src/store/tables.ts";
 import type { Replica, Write } from "./replica.ts";
 import { TablesTap } from "./tables-tap.ts";
 
@@ -18,13 +18,13 @@ export interface TurnNote {
 }
 
 export interface Turn extends TurnNote {
-  readonly position: Position;
+  readonly position: RecordNumber;
   readonly writes: readonly Write[];
 }
 
 interface Look {
   /** The last turn that memory had. */
-  readonly position: Position;
+  readonly position: RecordNumber;
   readonly look: () => void;
   readonly ifLost: () => void;
 }
@@ -44,8 +44,8 @@ export class TurnLog {
   #looks: Look[] = [];
   #count: number;
   /** By the parameters of a command: the turn in which it ran. */
-  readonly #turnOf = new WeakMap<object, Position>();
-  #durable: Position = 0;
+  readonly #turnOf = new WeakMap<object, RecordNumber>();
+  #durable: RecordNumber = 0;
 
   constructor(options: TurnLogOptions) {
     this.#options = options;
@@ -62,7 +62,7 @@ export class TurnLog {
     return this.#turns.length === 0;
   }
 
-  ended(position: Position, writes: readonly Write[]): void {
+  ended(position: RecordNumber, writes: readonly Write[]): void {
     const note = this.#options.note();
     this.#turns.push({ ...note, position, writes });
     for (const { to, params } of note.executed) {
@@ -83,7 +83,7 @@ export class TurnLog {
     else this.#looks.push({ position: last.position, look, ifLost });
   }
 
-  flushed(upTo: Position): void {
+  flushed(upTo: RecordNumber): void {
     this.#durable = upTo;
     while ((this.#turns[0]?.position ?? Number.POSITIVE_INFINITY) <= upTo) this.#commit(this.#turns.shift() as Turn);
   }
@@ -98,7 +98,7 @@ export class TurnLog {
   }
 
   /** The machine went down. @param end the last record that survived */
-  recovered(end: Position): void {
+  recovered(end: RecordNumber): void {
     this.flushed(end);
     this.#turns = [];
     const lost = this.#looks;
@@ -113,7 +113,7 @@ export class Recorder extends TablesTap {
   #staged: Write[] = [];
 
   /** @param ended is called when a turn's record has been appended */
-  constructor(inner: Tables, ended: (writes: readonly Write[]) => void) {
+  constructor(inner: StoreTables, ended: (writes: readonly Write[]) => void) {
     super(inner);
     this.#ended = ended;
   }

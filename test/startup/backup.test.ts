@@ -7,7 +7,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { BadConfig, readConfig } from "../../src/app/config.ts";
 import { BackupSchedule, isCronPattern, runBackupProcess } from "../../src/operate/backup-schedule.ts";
-import { openEnvironment } from "../../src/store/environment.ts";
+import { openLmdb } from "../../src/store/lmdb.ts";
 import { askAdmin, sampleIn } from "../support/admin.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { type Exited, Program, runCli } from "../support/process.ts";
@@ -154,7 +154,7 @@ t.test("[M2] check finds a lost index entry while the server runs, and disturbs 
   const { dataDir } = server;
   t.match(await runCli(t, dataDir, "check"), { code: 0, stdout: "no problems\n", stderr: "" });
   await until(() => server.realm.isSettled);
-  const environment = openEnvironment(join(dataDir, "realms", "1"));
+  const environment = openLmdb(join(dataDir, "realms", "1"));
   environment.transaction(() => environment.remove("channelMessages", [1, id]));
   await environment.close();
   const found = await runCli(t, dataDir, "check", "--json");

@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { openEnvironment } from "../../src/store/environment.ts";
+import { openLmdb } from "../../src/store/lmdb.ts";
 import { searchFormat } from "../../src/store/search-index.ts";
 import { Client, expects, outcome, refusal, success } from "../support/client.ts";
 import { HostClient } from "../support/http.ts";
@@ -241,7 +241,7 @@ t.test("[M2] check reads everything, and finds an index that lost an entry", asy
   await server.stop();
   const healthy = await runCli(t, dataDir, "check");
   t.strictSame([healthy.code, healthy.stdout], [0, "no problems\n"]);
-  const environment = openEnvironment(join(dataDir, "realms", "1"));
+  const environment = openLmdb(join(dataDir, "realms", "1"));
   environment.transaction(() => environment.remove("channelMessages", [1, id]));
   await environment.close();
   const damaged = await runCli(t, dataDir, "check");
@@ -254,8 +254,8 @@ t.test("rebuild-search discards the index, and searches still find everything", 
   await server.owner.say("general", "t", "a needle");
   await server.stop();
   const folder = join(server.dataDir, "realms", "1");
-  const change = (work: (environment: ReturnType<typeof openEnvironment>) => void) => {
-    const environment = openEnvironment(folder);
+  const change = (work: (environment: ReturnType<typeof openLmdb>) => void) => {
+    const environment = openLmdb(folder);
     environment.transaction(() => work(environment));
     return environment.close();
   };

@@ -8,7 +8,7 @@ import { open } from "lmdb";
 import t, { type Test } from "tap";
 import { uploadName } from "../../schemas/files.ts";
 import type { TableName } from "../../schemas/records.ts";
-import { openEnvironment } from "../../src/store/environment.ts";
+import { openLmdb } from "../../src/store/lmdb.ts";
 import { uploaded } from "../support/attachments.ts";
 import { bugLog } from "../support/bug-log.ts";
 import { HostClient } from "../support/http.ts";
@@ -113,7 +113,7 @@ t.test("check finds an uploaded file whose content changed, and a backup reports
   t.equal(made.code, 1);
   t.match(made.stderr, /^colloquy: 1 problems in \S+: keep an older backup\n$/);
 
-  const environment = openEnvironment(join(dataDir, "realms", "1"));
+  const environment = openLmdb(join(dataDir, "realms", "1"));
   const row = environment.get("attachments", 1);
   environment.transaction(() => {
     if (row !== undefined) environment.put("attachments", 1, { ...row, sha256: null });

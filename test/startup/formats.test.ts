@@ -7,8 +7,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { open } from "lmdb";
 import t, { type Test } from "tap";
-import type { Environment } from "../../src/store/environment.ts";
-import { openEnvironment } from "../../src/store/environment.ts";
+import type { Lmdb } from "../../src/store/lmdb.ts";
+import { openLmdb } from "../../src/store/lmdb.ts";
 import { formatMark, migrateRow, migrateStore, requireMark, storeVersion } from "../../src/store/migrations.ts";
 import { seal } from "../../src/store/seal.ts";
 import { Program, runCli, startProgram } from "../support/process.ts";
@@ -24,8 +24,8 @@ async function setRoot(dataDir: string, row: MetaRow, version: number): Promise<
   await root.close();
 }
 
-async function changeRealm(dataDir: string, work: (environment: Environment) => void): Promise<void> {
-  const environment = openEnvironment(join(dataDir, "realms", "1"));
+async function changeRealm(dataDir: string, work: (environment: Lmdb) => void): Promise<void> {
+  const environment = openLmdb(join(dataDir, "realms", "1"));
   environment.transaction(() => work(environment));
   await environment.close();
 }
@@ -110,12 +110,12 @@ t.test("a mark of this program or an older release is known, and no other", asyn
 });
 
 t.test("[M2] the steps from an older version run in one transaction, which a failure takes back", async (t) => {
-  const environment = openEnvironment(temporaryFolder(t));
+  const environment = openLmdb(temporaryFolder(t));
   t.teardown(() => environment.close());
   environment.transaction(() => environment.put("meta", "format", { value: 1 }));
   const steps = {
-    1: (store: Environment) => store.put("meta", "first", { value: "ran" }),
-    2: (store: Environment) => store.put("meta", "second", { value: store.get("meta", "first")?.value }),
+    1: (store: Lmdb) => store.put("meta", "first", { value: "ran" }),
+    2: (store: Lmdb) => store.put("meta", "second", { value: store.get("meta", "first")?.value }),
   };
   t.throws(() => migrateStore(environment, 1, { steps, to: 4 }), /no migration of a store from version 3/);
   t.strictSame(environment.keys("meta", { limit: 9 }), ["format"]);

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { openEnvironment } from "../../src/store/environment.ts";
+import { openLmdb } from "../../src/store/lmdb.ts";
 import { RootStore } from "../../src/store/root.ts";
 import { Client } from "../support/client.ts";
 import { HostClient } from "../support/http.ts";
@@ -65,7 +65,7 @@ function everyFile(folder: string): Record<string, string> {
   const names = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = names.map(({ parentPath, path, name }) => join(parentPath ?? path, name)).sort();
   // The start itself creates its lock, and its reserve for a full disk.
-  const kept = paths.filter((path) => !/(lock|lock\.mdb|ballast|reserve)$/.test(path));
+  const kept = paths.filter((path) => !/(lock|lock\.mdb|reserved-space|reserve)$/.test(path));
   return Object.fromEntries(kept.map((path) => [path, createHash("sha256").update(readFileSync(path)).digest("hex")]));
 }
 
@@ -82,8 +82,8 @@ async function isRejected(t: Test, dataDir: string, why: RegExp): Promise<void> 
   t.strictSame(everyFile(dataDir), before);
 }
 
-function changeRealm(dataDir: string, id: number, work: (environment: ReturnType<typeof openEnvironment>) => void) {
-  const environment = openEnvironment(join(dataDir, "realms", String(id)));
+function changeRealm(dataDir: string, id: number, work: (environment: ReturnType<typeof openLmdb>) => void) {
+  const environment = openLmdb(join(dataDir, "realms", String(id)));
   environment.transaction(() => work(environment));
   return environment.close();
 }

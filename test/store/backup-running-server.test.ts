@@ -6,10 +6,10 @@ import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, utimesSyn
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { journalPorts } from "../../src/durability/journal/settle-folder.ts";
-import { openEnvironment } from "../../src/store/environment.ts";
+import { journalPorts } from "../../src/durability/journal/apply-journal.ts";
 import { areFilesHeld, holdFiles } from "../../src/store/file-hold.ts";
 import { FileStore } from "../../src/store/files.ts";
+import { openLmdb } from "../../src/store/lmdb.ts";
 import { realmFolder } from "../../src/store/realm-folders.ts";
 import { attachmentsOf, uploaded } from "../support/attachments.ts";
 import type { Client } from "../support/client.ts";
@@ -78,7 +78,7 @@ t.test("a file removed during a backup is deleted when the backup ends", async (
   const areHeld = () => areFilesHeld(realmFolder, noon);
   const store = new FileStore({ folder, acceptsWrites: () => true, areHeld, report: (error) => t.fail(String(error)) });
   await store.write([{ name, bytes: Buffer.from("soup") }]);
-  store.settle([name], true);
+  store.confirm([name], true);
   const { hold } = await backupOf(t, realmFolder);
   store.discard(name);
   store.discardPostponed();
@@ -202,13 +202,13 @@ t.test("a copy gets the turns of its moment from the journal, although the serve
   const copies = temporaryFolder(t);
   const target = realmFolder(copies, 1);
   mkdirSync(target, { recursive: true });
-  const store = openEnvironment(realmFolder(dataDir, 1));
+  const store = openLmdb(realmFolder(dataDir, 1));
   await store.backup(target).finally(() => store.close());
   await say(owner, "after the copy");
   await program.end("SIGKILL");
   const again = await startProgram(t, dataDir);
-  await ports.settle(copies);
-  const copy = openEnvironment(target);
+  await ports.applyRecords(copies);
+  const copy = openLmdb(target);
   const contents = copy.rows("messages", { limit: 100 }).map(({ row }) => row.content);
   await copy.close();
   t.strictSame(contents.slice(-2), ["before", "after the copy"]);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import t from "tap";
 import { RealmHost, realmFolder } from "../../src/runtime/realm-host.ts";
 import { backupFolder, checkFolder, restoreFolder } from "../../src/store/backup.ts";
-import { type Environment, openEnvironment } from "../../src/store/environment.ts";
+import { type Lmdb, openLmdb } from "../../src/store/lmdb.ts";
 import { RootStore } from "../../src/store/root.ts";
 import { backupPorts } from "../support/backup-ports.ts";
 import { PromptDurability } from "../support/manual-durability.ts";
@@ -37,8 +37,8 @@ async function running(t: Teardown): Promise<Folder & { readonly opened: OpenRea
   return { ...folder, opened };
 }
 
-async function withRealm(dataDir: string, work: (environment: Environment) => void): Promise<void> {
-  const environment = openEnvironment(realmFolder(dataDir, 1));
+async function withRealm(dataDir: string, work: (environment: Lmdb) => void): Promise<void> {
+  const environment = openLmdb(realmFolder(dataDir, 1));
   try {
     work(environment);
   } finally {
@@ -78,9 +78,7 @@ t.test("a realm created while the backup runs is complete in it, or absent", asy
 });
 
 /** Faults of a store, and what the check reports for each. */
-const damages: Readonly<
-  Record<string, { readonly damage: (environment: Environment) => void; readonly found: RegExp }>
-> = {
+const damages: Readonly<Record<string, { readonly damage: (environment: Lmdb) => void; readonly found: RegExp }>> = {
   "a message without its conversation": {
     damage: (environment) => environment.remove("conversations", conversationOf(environment)),
     found: /message 1 has no conversation/,
@@ -99,7 +97,7 @@ const damages: Readonly<
   },
 };
 
-function conversationOf(environment: Environment): number {
+function conversationOf(environment: Lmdb): number {
   return environment.get("messages", 1)?.conversationId ?? 0;
 }
 

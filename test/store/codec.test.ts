@@ -9,7 +9,7 @@ import t from "tap";
 import { type RowOf, rowFields, rowVersions, type TableName } from "../../schemas/records.ts";
 import { decodeRow, encodeRow } from "../../src/store/codec.ts";
 import { DamagedRow } from "../../src/store/damage.ts";
-import { openEnvironment } from "../../src/store/environment.ts";
+import { openLmdb } from "../../src/store/lmdb.ts";
 import { seal } from "../../src/store/seal.ts";
 import { seedOf } from "../support/seed.ts";
 import { temporaryFolder } from "../support/server.ts";
@@ -172,7 +172,7 @@ t.test("every key has its own checksum, also after a round trip through LMDB", a
   keys.push([1, 2], [2, 1], [1, "a"], [1, "a", "b"], [1, "ab"], ["a", ""], [1, 2, 3]);
   const sums = keys.map((key) => seal("meta", key, Buffer.from("x")).toString("hex"));
   t.equal(new Set(sums).size, keys.length);
-  const environment = openEnvironment(temporaryFolder(t));
+  const environment = openLmdb(temporaryFolder(t));
   t.teardown(() => environment.close());
   environment.transaction(() => {
     for (const key of keys) environment.put("meta", key as string, { value: JSON.stringify(key) });

@@ -1,13 +1,13 @@
 /**
  * Fail closed (M5): below the watermark or over the quota, writes are rejected with 503 while reads and volatile
- * requests work. A ballast file is allocated in advance and released before the disk is full; nothing waits for it.
+ * requests work. A reserved space file is allocated in advance and released before the disk is full; nothing waits for it.
  */
 import { existsSync, mkdirSync, readdirSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { Ballast } from "../../src/store/ballast.ts";
 import { DiskSpace } from "../../src/store/disk-space.ts";
+import { ReservedSpace } from "../../src/store/reserved-space.ts";
 import { startTestServer, type Teardown, temporaryFolder } from "../support/server.ts";
 import { spareFiles, untilSpareFilesAreWhole } from "../support/spare-files.ts";
 
@@ -74,13 +74,13 @@ t.test("[M5] when less than STORE_FREE_BYTES_MIN is free, writes get 503, reads 
   for (const answer of await Promise.all(others)) t.match(answer, { status: 200, body: { result: "success" } });
   const { body } = await owner.get("/messages", { anchor: "newest", num_before: 10, num_after: 0 });
   t.strictSame(body.messages, []);
-  t.notOk(existsSync(join(dataDir, "ballast")), "no ballast where there is no space for it");
+  t.notOk(existsSync(join(dataDir, "reserved-space")), "no reserved space where there is no space for it");
 });
 
-t.test("[M5] the ballast and the reserve occupy their full size; one cut short is written again", async (t) => {
+t.test("[M5] the reserved space and the reserve occupy their full size; one cut short is written again", async (t) => {
   const folder = temporaryFolder(t);
-  const ballast = join(folder, "ballast");
-  writeFileSync(ballast, "cut short");
+  const reservedSpace = join(folder, "reserved-space");
+  writeFileSync(reservedSpace, "cut short");
   t.ok(spaceOf(t, folder).acceptsAfter(0));
   await untilSpareFilesAreWhole(folder);
   for (const [name, bytes] of Object.entries(spareFiles)) {
@@ -88,14 +88,14 @@ t.test("[M5] the ballast and the reserve occupy their full size; one cut short i
   }
 });
 
-t.test("10 ms: the look that begins to write the ballast does not wait for it", async (t) => {
+t.test("10 ms: the look that begins to write the reserved space does not wait for it", async (t) => {
   const folder = temporaryFolder(t);
   t.ok(spaceOf(t, folder).acceptsAfter(0));
-  const written = statSync(join(folder, "ballast"), { throwIfNoEntry: false })?.size ?? 0;
-  t.ok(written < limits.store_ballast_bytes, `${written} bytes are written when it returns`);
+  const written = statSync(join(folder, "reserved-space"), { throwIfNoEntry: false })?.size ?? 0;
+  t.ok(written < limits.store_reserved_bytes, `${written} bytes are written when it returns`);
 });
 
-t.test("[M5] a server that stops while it writes the ballast leaves no part of it", async (t) => {
+t.test("[M5] a server that stops while it writes the reserved space leaves no part of it", async (t) => {
   const folder = temporaryFolder(t);
   const space = spaceOf(t, folder);
   t.ok(space.acceptsAfter(0));
@@ -106,32 +106,32 @@ t.test("[M5] a server that stops while it writes the ballast leaves no part of i
   t.strictSame(readdirSync(folder), [], "nothing is written after the end");
 });
 
-t.test("[M5] a ballast that is released while it is written is written again once there is space", async (t) => {
+t.test("[M5] a reserved space that is released while it is written is written again once there is space", async (t) => {
   const folder = temporaryFolder(t);
-  const path = join(folder, "ballast");
+  const path = join(folder, "reserved-space");
   const size = () => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   // The clock stands still: only a failure would be tried again after a minute.
-  const ballast = new Ballast(folder, () => 0);
-  t.teardown(() => ballast.close());
+  const reservedSpace = new ReservedSpace(folder, () => 0);
+  t.teardown(() => reservedSpace.close());
   const turn = () => new Promise(setImmediate);
-  ballast.keep();
+  reservedSpace.keep();
   while (size() === 0) await turn();
-  ballast.release();
+  reservedSpace.release();
   t.notOk(existsSync(path), "its space is free");
-  while (size() < limits.store_ballast_bytes) {
-    ballast.keep();
+  while (size() < limits.store_reserved_bytes) {
+    reservedSpace.keep();
     await turn();
   }
 });
 
 t.test(
-  "[M5] a watermark just above the free space rejects writes, one below accepts; between them is no ballast",
+  "[M5] a watermark just above the free space rejects writes, one below accepts; between them is no reserved space",
   async (t) => {
     const folder = temporaryFolder(t);
     const margin = 1024 * 1024 * 1024;
     t.notOk(spaceOf(t, folder, { freeBytesMin: freeBytes(folder) + margin }).acceptsAfter(0));
     t.ok(spaceOf(t, folder, { freeBytesMin: Math.max(0, freeBytes(folder) - margin) }).acceptsAfter(0));
-    t.notOk(existsSync(join(folder, "ballast")));
+    t.notOk(existsSync(join(folder, "reserved-space")));
   },
 );
 

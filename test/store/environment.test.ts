@@ -9,13 +9,13 @@ import fc from "fast-check";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { rowFields, type TableName } from "../../schemas/records.ts";
-import { type Environment, openEnvironment } from "../../src/store/environment.ts";
+import { type Lmdb, openLmdb } from "../../src/store/lmdb.ts";
 import { crashImage } from "../support/runtime.ts";
 import { seedOf } from "../support/seed.ts";
 import { type Teardown, temporaryFolder } from "../support/server.ts";
 
-function openTemporary(t: Teardown, folder = temporaryFolder(t)): Environment {
-  const environment = openEnvironment(folder);
+function openTemporary(t: Teardown, folder = temporaryFolder(t)): Lmdb {
+  const environment = openLmdb(folder);
   t.teardown(() => environment.close());
   return environment;
 }
@@ -74,7 +74,7 @@ t.test("[M2] a buffered row is visible to every reader, and rolls back with its 
   };
   const put = (id: number, lastMessageId: number) =>
     environment.put("conversations", id, conversation(id, lastMessageId));
-  const newest = (from: Environment) =>
+  const newest = (from: Lmdb) =>
     from.rows("conversations", { limit: 10 }).map(({ key, row }) => [key, row.lastMessageId]);
   environment.transaction(() => {
     for (const lastMessageId of [10, 11, 12]) put(1, lastMessageId);
@@ -256,5 +256,5 @@ t.test("[S2] only the owner of a store may read its files", async (t) => {
 t.test("opening a folder without a store is an error and creates none", async (t) => {
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, "data.mdb"));
-  t.throws(() => openEnvironment(folder));
+  t.throws(() => openLmdb(folder));
 });

@@ -6,14 +6,14 @@ import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { EventRecord } from "../../schemas/runtime.ts";
 import { encodeRow } from "../../src/store/codec.ts";
-import { type Environment, openEnvironment } from "../../src/store/environment.ts";
 import { EventLog } from "../../src/store/event-log.ts";
+import { type Lmdb, openLmdb } from "../../src/store/lmdb.ts";
 import { type Teardown, temporaryFolder } from "../support/server.ts";
 
 const now = Date.UTC(2026, 5, 1, 12);
 
-function openTemporary(t: Teardown): Environment {
-  const environment = openEnvironment(temporaryFolder(t));
+function openTemporary(t: Teardown): Lmdb {
+  const environment = openLmdb(temporaryFolder(t));
   t.teardown(() => environment.close());
   return environment;
 }
@@ -23,7 +23,7 @@ function eventAt(position: number, at: number): EventRecord {
 }
 
 /** Positions ten apart: volatile events took those between. @returns the bytes of all of them */
-function fill(environment: Environment, ages: readonly number[]): number {
+function fill(environment: Lmdb, ages: readonly number[]): number {
   let bytes = 0;
   environment.transaction(() => {
     ages.forEach((age, index) => {
@@ -34,7 +34,7 @@ function fill(environment: Environment, ages: readonly number[]): number {
   return bytes;
 }
 
-function prune(environment: Environment, log: EventLog, bytes: number): number {
+function prune(environment: Lmdb, log: EventLog, bytes: number): number {
   return environment.transaction(() => log.prune(now, bytes));
 }
 

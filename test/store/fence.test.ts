@@ -3,15 +3,15 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:f
 import { dirname, join } from "node:path";
 import t from "tap";
 import { uploadName } from "../../schemas/files.ts";
-import { openEnvironment } from "../../src/store/environment.ts";
 import { type FencedEnvironment, fenced } from "../../src/store/fence.ts";
 import { filesFolder } from "../../src/store/files.ts";
+import { openLmdb } from "../../src/store/lmdb.ts";
 import { PathGuard } from "../../src/store/path-guard.ts";
 import { OpenRealm, openNewRealm } from "../support/runtime.ts";
 import { type Teardown, temporaryFolder } from "../support/server.ts";
 
 function take(t: Teardown, folder: string, token: string): FencedEnvironment {
-  const environment = openEnvironment(folder);
+  const environment = openLmdb(folder);
   t.teardown(() => environment.close());
   return fenced(environment, folder, token);
 }

@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { journalFolder, journalPorts } from "../../src/durability/journal/settle-folder.ts";
+import { journalFolder, journalPorts } from "../../src/durability/journal/apply-journal.ts";
 import { areFilesHeld, holdFiles } from "../../src/store/file-hold.ts";
 import { temporaryFolder } from "../support/server.ts";
 

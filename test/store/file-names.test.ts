@@ -19,8 +19,8 @@ import { pruneArchive } from "../../src/durability/archive/prune.ts";
 import { restoreArchive } from "../../src/durability/archive/restore-archive.ts";
 import { verifyFiles } from "../../src/store/backup-manifest.ts";
 import { dataFile } from "../../src/store/data-file.ts";
-import { openEnvironment } from "../../src/store/environment.ts";
 import { fileIn } from "../../src/store/files.ts";
+import { openLmdb } from "../../src/store/lmdb.ts";
 import { formatMark } from "../../src/store/migrations.ts";
 import { realmFolder } from "../../src/store/realm-folders.ts";
 import { restoreBackup } from "../../src/store/restore.ts";
@@ -68,7 +68,7 @@ t.test("a tampered archive writes nothing outside the data folder", async (t) =>
   const restored = () => restoreArchive(archive, join(place, "restored"), "latest");
 
   const store = realmFolder(folder, 1);
-  const environment = openEnvironment(store);
+  const environment = openLmdb(store);
   const name = uploadName("../../../../../outside");
   const row = { id: 77, ownerId: 2, file: "../../../../../outside", name: "x", pathName: "x", size: 4, createdAt: 1 };
   environment.transaction(() => {

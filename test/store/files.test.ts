@@ -94,8 +94,8 @@ t.test("after the turn, the files that it claimed stay and the others are remove
   const { store, folder } = openFiles(t);
   await store.write([{ name: nameOf(1), bytes }]);
   await store.write([{ name: nameOf(2), bytes }]);
-  store.settle([nameOf(1)], true);
-  store.settle([nameOf(2)], false);
+  store.confirm([nameOf(1)], true);
+  store.confirm([nameOf(2)], false);
   await store.idle();
   t.strictSame(await listFiles(folder), [nameOf(1)]);
   store.discard(nameOf(1));
@@ -117,7 +117,7 @@ t.test("a sweep removes unclaimed files, and none that is being written", async 
   await store.sweep(() => new Set([nameOf(5)]));
   t.strictSame((await listFiles(folder)).sort(), [nameOf(1), nameOf(5)], "unsettled, and claimed");
   t.equal(store.bytes, before + bytes.length, "earlier files are counted");
-  store.settle([nameOf(1)], false);
+  store.confirm([nameOf(1)], false);
   await store.idle();
   await store.sweep(() => new Set());
   t.strictSame(await listFiles(folder), []);
@@ -136,7 +136,7 @@ async function idempotencyKey(opened: OpenRealm, digit: number): Promise<readonl
   const names = avatarFiles(`1/${file}`);
   await opened.realm.files.write(names.map((name) => ({ name, bytes })));
   await opened.ask(command({ actor: "user", id: ownerId }, "user.avatar.set", { file }, ownerId));
-  opened.realm.files.settle(names, true);
+  opened.realm.files.confirm(names, true);
   return names;
 }
 
@@ -160,7 +160,7 @@ t.test("[M5] the bytes for the quota are those of existing files, whatever chang
   });
   // And this one is added while the list is read.
   t.equal(await store.write([{ name: nameOf(4), bytes }]), true);
-  store.settle([nameOf(4)], true);
+  store.confirm([nameOf(4)], true);
   await sweeping;
   await store.idle();
   t.equal(store.bytes, (old.length - gone.length + 1) * bytes.length);
@@ -218,9 +218,9 @@ t.test(
       // The rows are copied, the files are not.
       await idempotencyKey(opened, 2);
       await opened.realm.files.idle();
-      await ports.settle(folder);
+      await ports.applyRecords(folder);
     };
-    t.strictSame(await backupFolder(root, dataDir, target, { ...ports, settle }), []);
+    t.strictSame(await backupFolder(root, dataDir, target, { ...ports, applyRecords: settle }), []);
     const copy = RootStore.open(target);
     t.teardown(() => copy.close());
     await restoreFolder(copy, target);

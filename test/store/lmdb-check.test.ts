@@ -5,7 +5,7 @@
 import { copyFileSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { type Environment, openEnvironment } from "../../src/store/environment.ts";
+import { type Lmdb, openLmdb } from "../../src/store/lmdb.ts";
 import { checkPages } from "../../src/store/lmdb-check.ts";
 import { Random } from "../sim/random.ts";
 import { seedOf } from "../support/seed.ts";
@@ -15,7 +15,7 @@ const pageBytes = 4096;
 const rounds = Number(process.env["ROUNDS"] ?? 150);
 
 /** Writes, overwrites, removes and rolls back rows of all lengths. */
-function mutate(environment: Environment, random: Random): void {
+function mutate(environment: Lmdb, random: Random): void {
   const value = () => ({ value: "x".repeat(random.chance(0.1) ? random.below(30_000) : random.below(600)) });
   environment.transaction(() => {
     for (let write = 0; write < 30; write++) {
@@ -41,7 +41,7 @@ const damages_max = 1000;
 
 async function mutated(t: Test, random: Random, count: number): Promise<string> {
   const folder = temporaryFolder(t, { inMemory: true });
-  const environment = openEnvironment(folder);
+  const environment = openLmdb(folder);
   for (let round = 0; round < count; round++) mutate(environment, random);
   const copy = temporaryFolder(t, { inMemory: true });
   await environment.backup(copy);
@@ -53,21 +53,21 @@ t.test("a store written by LMDB is never reported as damaged, at any moment of i
   const random = new Random(seedOf(t));
   const folder = temporaryFolder(t, { inMemory: true });
   const file = join(folder, "data.mdb");
-  checkPages(file, "whole");
-  const environment = openEnvironment(folder);
+  checkPages(file, "all-pages");
+  const environment = openLmdb(folder);
   for (let round = 0; round < rounds; round++) {
     mutate(environment, random);
-    checkPages(file, round % 2 === 0 ? "whole" : "skeleton");
+    checkPages(file, round % 2 === 0 ? "all-pages" : "inner-pages");
   }
   const copy = temporaryFolder(t, { inMemory: true });
   await environment.backup(copy);
   await environment.close();
-  checkPages(file, "whole");
-  checkPages(join(copy, "data.mdb"), "whole");
-  const again = openEnvironment(copy);
+  checkPages(file, "all-pages");
+  checkPages(join(copy, "data.mdb"), "all-pages");
+  const again = openLmdb(copy);
   mutate(again, random);
   await again.close();
-  checkPages(join(copy, "data.mdb"), "whole");
+  checkPages(join(copy, "data.mdb"), "all-pages");
   t.pass(`${rounds} rounds`);
 });
 
@@ -82,15 +82,15 @@ t.test("a file truncated anywhere is rejected before LMDB opens it", async (t) =
     copyFileSync(file, copy);
     truncateSync(copy, left * pageBytes - (left % 2) * 100);
     try {
-      checkPages(copy, "skeleton");
+      checkPages(copy, "inner-pages");
     } catch (error) {
       refused++;
       t.match(error, { name: "DamagedData", message: /data\.mdb is damaged: .*(missing|cut off|has no head)/ });
-      t.throws(() => openEnvironment(folder), { name: "DamagedData" });
+      t.throws(() => openLmdb(folder), { name: "DamagedData" });
       continue;
     }
     // The missing pages are free ones.
-    checkPages(copy, "whole");
+    checkPages(copy, "all-pages");
   }
   t.ok(refused > 10, `${refused} refused`);
 });
@@ -113,13 +113,13 @@ t.test("a store with a damaged page is rejected, or every page that it refers to
     bytes[at] = (bytes[at] as number) ^ (1 + random.below(255));
     writeFileSync(copy, bytes);
     try {
-      checkPages(copy, "whole");
+      checkPages(copy, "all-pages");
     } catch (error) {
       refused++;
       if ((error as Error).name !== "DamagedData") t.fail(String(error));
       continue;
     }
-    const environment = openEnvironment(folder);
+    const environment = openLmdb(folder);
     const damaged: string[] = [];
     for (const table of ["meta", "mailbox"] as const) environment.verify(table, (error) => damaged.push(String(error)));
     await environment.close();
@@ -140,7 +140,7 @@ t.test("a store whose keys are out of order is rejected, within a page and betwe
     change(bytes.subarray(page * pageBytes, (page + 1) * pageBytes));
     writeFileSync(copy, bytes);
     try {
-      checkPages(copy, "whole");
+      checkPages(copy, "all-pages");
     } catch (error) {
       t.match(error, { name: "DamagedData", message: new RegExp(`page ${page} has keys out of order`) });
       return true;

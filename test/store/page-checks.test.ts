@@ -7,7 +7,7 @@ import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { RealmHost } from "../../src/runtime/realm-host.ts";
 import { dataFile } from "../../src/store/data-file.ts";
-import { openEnvironment } from "../../src/store/environment.ts";
+import { openLmdb } from "../../src/store/lmdb.ts";
 import { type OpenedEntry, PageChecks } from "../../src/store/page-checks.ts";
 import { realmFolder } from "../../src/store/realm-folders.ts";
 import { type RealmEntry, RootStore } from "../../src/store/root.ts";
@@ -25,7 +25,7 @@ async function withDamagedLeaf(t: Test): Promise<{ readonly dataDir: string; rea
   const dataDir = temporaryFolder(t);
   const folder = realmFolder(dataDir, 1);
   mkdirSync(folder, { recursive: true });
-  const environment = openEnvironment(folder);
+  const environment = openLmdb(folder);
   environment.transaction(() => {
     for (let id = 0; id < 2000; id++) environment.put("meta", `row ${id}`, { value: id });
   });

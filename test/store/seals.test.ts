@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { open } from "lmdb";
 import t from "tap";
 import { rowFields, type TableName } from "../../schemas/records.ts";
-import { openEnvironment } from "../../src/store/environment.ts";
+import { openLmdb } from "../../src/store/lmdb.ts";
 import { checkSeal, contentsOf, seal } from "../../src/store/seal.ts";
 import { commands, crashImage, OpenRealm, openNewRealm } from "../support/runtime.ts";
 
@@ -32,7 +32,7 @@ t.test("a row without a checksum is damaged", async (t) => {
   await founded.ask(commands.post("a", "one"));
   const image = crashImage(t, founded.folder);
   await rewrite(image, (table, _key, bytes) => (table === "messages" ? unsealed(bytes) : bytes));
-  const environment = openEnvironment(image);
+  const environment = openLmdb(image);
   t.teardown(() => environment.close());
   const message = `${join(image, "data.mdb")} is damaged: the row 1 of table messages has no checksum. Stop the server`;
   t.throws(() => environment.get("messages", 1), new RegExp(message));
@@ -61,7 +61,7 @@ t.test("a store with rows but without its version row is rejected, because ids w
   const founded = await openNewRealm(t);
   for (const missing of ["format", "counters"]) {
     const image = crashImage(t, founded.folder);
-    const environment = openEnvironment(image);
+    const environment = openLmdb(image);
     environment.transaction(() => environment.remove("meta", missing));
     await environment.close();
     t.throws(() => new OpenRealm(t, { folder: image }), /its version or its counters are missing, while table/);
@@ -82,7 +82,7 @@ t.test("[M6] a table whose name was damaged is reported, and not taken for one w
     }
     writeFileSync(file, bytes);
     const damage = /data\.mdb is damaged: it has a table of an unknown name, "/;
-    t.throws(() => openEnvironment(image), damage, table);
+    t.throws(() => openLmdb(image), damage, table);
     t.throws(() => new OpenRealm(t, { folder: image }), damage, table);
   }
 });

@@ -6,7 +6,7 @@ import t from "tap";
 import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { datedFields, rowFields, type TableName } from "../../schemas/records.ts";
-import { openEnvironment } from "../../src/store/environment.ts";
+import { openLmdb } from "../../src/store/lmdb.ts";
 import { lastTurnAt, setTime } from "../../src/store/set-time.ts";
 import { JumpingClock } from "../support/jumping-clock.ts";
 import { dayMs } from "../support/retention.ts";
@@ -42,7 +42,7 @@ t.test("[M4] set-time corrects the times, timers and limits of a realm with a cl
   t.ok(realm.realm.view.now > startedAt + farMs, "the realm's time does not go back by itself");
 
   const folder = crashImage(t, realm.folder);
-  const environment = openEnvironment(folder);
+  const environment = openLmdb(folder);
   const positions = rowsOf(environment, "events").map(({ position }) => position);
   t.equal(lastTurnAt(environment), startedAt + farMs + limits.clock_jump_lasting_ms);
   t.ok((setTime(environment, clock.now()) ?? 0) > 3);

@@ -8,7 +8,7 @@ import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { RowOf, TableName } from "../../schemas/records.ts";
 import { encodeRow } from "../../src/store/codec.ts";
-import { openEnvironment } from "../../src/store/environment.ts";
+import { openLmdb } from "../../src/store/lmdb.ts";
 import { LmdbTables } from "../../src/store/lmdb-tables.ts";
 import { setAsideUnreadable } from "../../src/store/unreadable-keys.ts";
 import { temporaryFolder } from "../support/server.ts";
@@ -46,7 +46,7 @@ async function filled(t: Test): Promise<string> {
 }
 
 t.test("[D265] a reader leaves rows out whose keys cannot be read, and says which they are", async (t) => {
-  const environment = openEnvironment(await filled(t));
+  const environment = openLmdb(await filled(t));
   t.teardown(() => environment.close());
   const expected = ["soup", `${long}z`, "bread"];
   const found = environment.rows("alertWords", { limit: 100 }).map(({ row }) => row.word);
@@ -71,7 +71,7 @@ t.test("[M5] a row whose key cannot be read and whose checksum is wrong is damag
       bytes[1] = (bytes[1] as number) ^ 1;
       return bytes;
     });
-    const environment = openEnvironment(folder);
+    const environment = openLmdb(folder);
     t.throws(() => environment.rows(row[0], { limit: 1 }), { name: "DamagedData", message: /wrong checksum/ });
     await environment.close();
     t.strictSame(await setAsideUnreadable(folder, "now", t.fail), []);
@@ -80,7 +80,7 @@ t.test("[M5] a row whose key cannot be read and whose checksum is wrong is damag
 
 t.test("[D265] such rows can be removed under the key that they were written under, but not written", async (t) => {
   const folder = await filled(t);
-  const environment = openEnvironment(folder);
+  const environment = openLmdb(folder);
   t.teardown(() => environment.close());
   environment.transaction(() => {
     for (const [table, key] of unreadable) {
@@ -106,7 +106,7 @@ t.test("[D265] check --repair moves them to a file that only the owner reads, an
     .map((line) => JSON.parse(line) as Record<string, unknown>);
   const shown = kept.map(({ at, table, key, row }) => JSON.stringify([at, table, key, row])).sort();
   t.strictSame(shown, unreadable.map((row) => JSON.stringify(["2026-11-28T12:00:00.000Z", ...row])).sort());
-  const environment = openEnvironment(folder);
+  const environment = openLmdb(folder);
   t.equal(environment.rows("alertWords", { limit: 100 }).length, 3);
   t.equal(environment.count("alertWords"), 3);
   t.strictSame(environment.unreadableRows, []);
@@ -122,7 +122,7 @@ t.test("[S3] check_rows_reported_max: no more rows are named", async (t) => {
   });
   await write(folder, many);
   t.notOk(existsSync(join(folder, "set-aside.jsonl")));
-  const environment = openEnvironment(folder);
+  const environment = openLmdb(folder);
   t.strictSame(environment.rows("alertWords", { limit: 100 }), []);
   t.equal(environment.unreadableRows.length, limits.check_rows_reported_max);
   await environment.close();

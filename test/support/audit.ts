@@ -5,11 +5,11 @@
 
 import type { Command } from "../../actors/protocol/commands.ts";
 import { fold } from "../../schemas/fold.ts";
-import type { Environment } from "../../src/store/environment.ts";
+import type { Lmdb } from "../../src/store/lmdb.ts";
 import { rowsOf } from "./runtime.ts";
 
 /** @returns one line per contradiction */
-export function auditRealm(environment: Environment): string[] {
+export function auditRealm(environment: Lmdb): string[] {
   const problems: string[] = [];
   auditMessages(environment, problems);
   auditConversations(environment, problems);
@@ -20,7 +20,7 @@ export function auditRealm(environment: Environment): string[] {
   return problems;
 }
 
-function auditMessages(environment: Environment, problems: string[]): void {
+function auditMessages(environment: Lmdb, problems: string[]): void {
   environment.each("conversationMessages", (_row, [conversationId, messageId]) => {
     const message = environment.get("messages", messageId);
     if (message?.conversationId !== conversationId) problems.push(`conversation ${conversationId} lists ${messageId}`);
@@ -53,7 +53,7 @@ function auditMessages(environment: Environment, problems: string[]): void {
   });
 }
 
-function auditConversations(environment: Environment, problems: string[]): void {
+function auditConversations(environment: Lmdb, problems: string[]): void {
   environment.each("conversations", (conversation) => {
     const { id, channelId, userIds } = conversation;
     const [last] = environment.keys("conversationMessages", { start: [id + 1], end: [id], reverse: true, limit: 1 });
@@ -77,7 +77,7 @@ function auditConversations(environment: Environment, problems: string[]): void 
 }
 
 /** A flag has two rows, and is removed with its message. */
-function auditFlags(environment: Environment, problems: string[]): void {
+function auditFlags(environment: Lmdb, problems: string[]): void {
   environment.each("messageFlags", (_row, [userId, flag, messageId]) => {
     if (!environment.has("flagHolders", [messageId, userId, flag]))
       problems.push(`flag ${flag} of ${userId} on ${messageId}`);
@@ -92,7 +92,7 @@ function auditFlags(environment: Environment, problems: string[]): void {
  * A pending announcement has a row as long as its command waits, and a departure has a row until every user has been
  * notified of it.
  */
-function auditAnnouncements(environment: Environment, problems: string[]): void {
+function auditAnnouncements(environment: Lmdb, problems: string[]): void {
   const waiting = new Set<string>();
   const note = ({ command }: { readonly command: unknown }) => {
     const { type, to, params } = command as Command<"read-state.announce">;
@@ -113,7 +113,7 @@ function auditAnnouncements(environment: Environment, problems: string[]): void 
 }
 
 /** Only valid while no command is pending: the post sends `find-first-message`. */
-function auditChannels(environment: Environment, problems: string[]): void {
+function auditChannels(environment: Lmdb, problems: string[]): void {
   if (environment.count("mailbox") > 0) return;
   environment.each("channels", (channel) => {
     const [first] = environment.keys("channelMessages", { start: [channel.id], end: [channel.id + 1], limit: 1 });
@@ -129,7 +129,7 @@ interface RealmCountersRow {
   readonly positionCeiling: number;
 }
 
-function auditCounters(environment: Environment, problems: string[]): void {
+function auditCounters(environment: Lmdb, problems: string[]): void {
   const realmCounters = environment.get("meta", "counters")?.value as RealmCountersRow | undefined;
   const highest = {
     message: highestOf(rowsOf(environment, "messages"), ({ id }) => id),
@@ -151,7 +151,7 @@ function highestOf<Row>(rows: readonly Row[], numberOf: (row: Row) => number): n
 }
 
 /** Stored responses of posts name existing messages; only valid if nothing was deleted. */
-export function auditKeptAnswers(environment: Environment): string[] {
+export function auditKeptAnswers(environment: Lmdb): string[] {
   const problems: string[] = [];
   environment.each("idempotency", (row) => {
     const result = JSON.parse(row.body) as { kind: string; answer?: { id?: number } };

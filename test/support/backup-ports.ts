@@ -1,6 +1,6 @@
 /** The ports of a backup in this process: the system clock, and a log that is discarded. */
 
-import { journalPorts } from "../../src/durability/journal/settle-folder.ts";
+import { journalPorts } from "../../src/durability/journal/apply-journal.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import type { BackupPorts } from "../../src/store/backup.ts";
 import type { HolderPorts } from "../../src/store/file-hold.ts";

@@ -5,15 +5,15 @@
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { limits } from "../../schemas/limits.ts";
+import { BacklogLimit } from "../../src/durability/journal/backlog-limit.ts";
 import { latestOf, turnsAfter } from "../../src/durability/journal/checkpoint.ts";
 import type { StartMaker } from "../../src/durability/journal/checkpoint-maker.ts";
 import { CheckpointWorker } from "../../src/durability/journal/checkpoint-worker.ts";
 import type { Durability, DurableTables, Lag, RealmTables } from "../../src/durability/journal/durability.ts";
 import { JournalDurability } from "../../src/durability/journal/journal-durability.ts";
-import { Room } from "../../src/durability/journal/room.ts";
 import { encodeRow } from "../../src/store/codec.ts";
-import { environmentOf } from "../../src/store/environment.ts";
 import { nameOfKey } from "../../src/store/key-encoding.ts";
+import { lmdbOf } from "../../src/store/lmdb.ts";
 import { LmdbTables } from "../../src/store/lmdb-tables.ts";
 import { StoreWriter } from "../../src/store/store-writer.ts";
 import { turnKey, turnNumberIn } from "../../src/store/turn-number.ts";
@@ -73,7 +73,7 @@ const openFolders = new Map<string, { readonly journal: ManualJournal; readonly 
 /** Turns are durable at once. Stores get them when a test says so, or a realm closes. */
 export class PromptDurability implements Durability {
   readonly #journal = new PromptJournal();
-  readonly #room = new Room(fatal);
+  readonly #room = new BacklogLimit(fatal);
   readonly #inner: JournalDurability;
   #checkpoints: (() => void)[] = [];
 
@@ -152,10 +152,10 @@ export function crashImage(t: Teardown, folder: string): string {
   return image;
 }
 
-/** As a start does it (src/durability/journal/settle.ts), in one step: tests crash in the middle of a turn. */
+/** As a start does it (src/durability/journal/apply-records.ts), in one step: tests crash in the middle of a turn. */
 function settle(folder: string, journal: ManualJournal, realmId: number): void {
   const tables = new LmdbTables(folder);
-  const from = turnNumberIn(environmentOf(tables));
+  const from = turnNumberIn(lmdbOf(tables));
   void tables.close();
   const records = journal.records.filter((record) => record.realmId === realmId).map(({ bytes }) => bytes);
   const turns = turnsAfter(from, records, folder);

@@ -1,22 +1,22 @@
 /** A journal in memory whose flushes the test decides: what is appended becomes durable when it calls `flush`. */
-import type { Journal, Position, Recorded } from "../../src/durability/journal/journal.ts";
+import type { Journal, Recorded, RecordNumber } from "../../src/durability/journal/journal.ts";
 
 export class ManualJournal implements Journal {
   /** Everything that was appended, durable or not. */
   readonly records: Recorded[] = [];
-  #durable: Position = 0;
-  #released: Position = 0;
+  #durable: RecordNumber = 0;
+  #released: RecordNumber = 0;
   #listener: () => void = () => undefined;
 
-  get appended(): Position {
+  get appended(): RecordNumber {
     return this.records.length;
   }
 
-  get durable(): Position {
+  get durable(): RecordNumber {
     return this.#durable;
   }
 
-  get released(): Position {
+  get released(): RecordNumber {
     return this.#released;
   }
 
@@ -24,7 +24,7 @@ export class ManualJournal implements Journal {
     return this.records.slice(this.#durable).reduce((sum, { bytes }) => sum + bytes.length, 0);
   }
 
-  append(realmId: number, record: Uint8Array): Position {
+  append(realmId: number, record: Uint8Array): RecordNumber {
     this.records.push({ position: this.records.length + 1, realmId, bytes: Uint8Array.from(record) });
     return this.records.length;
   }
@@ -34,12 +34,12 @@ export class ManualJournal implements Journal {
   }
 
   /** @param upTo by default everything */
-  flush(upTo: Position = this.appended): void {
+  flush(upTo: RecordNumber = this.appended): void {
     this.#durable = upTo;
     this.#listener();
   }
 
-  release(upTo: Position): void {
+  release(upTo: RecordNumber): void {
     this.#released = upTo;
   }
 

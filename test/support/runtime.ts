@@ -10,7 +10,7 @@ import type { IdempotencyKey } from "../../src/runtime/queued-command.ts";
 import { Realm } from "../../src/runtime/realm.ts";
 import type { Reply } from "../../src/runtime/results.ts";
 import type { StagedEvent } from "../../src/runtime/stage-effects.ts";
-import type { Environment } from "../../src/store/environment.ts";
+import type { Lmdb } from "../../src/store/lmdb.ts";
 import { RealmProjections } from "../../src/store/projections/realm-projections.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { crashImage, PromptDurability } from "./manual-durability.ts";
@@ -112,7 +112,7 @@ export class OpenRealm {
     });
   }
 
-  get environment(): Environment {
+  get environment(): Lmdb {
     return this.realm.environment;
   }
 
@@ -342,14 +342,14 @@ export function codeOf(result: Reply): string {
   return result.kind === "ok" ? "ok" : result.code;
 }
 
-export function rowsOf<T extends TableName>(environment: Environment, table: T): RowOf<T>[] {
+export function rowsOf<T extends TableName>(environment: Lmdb, table: T): RowOf<T>[] {
   const rows: RowOf<T>[] = [];
   environment.each(table, (row) => rows.push(row));
   return rows;
 }
 
 /** Every row of every table except `meta`, in order of keys. */
-export function dump(environment: Environment): Record<string, [unknown, unknown][]> {
+export function dump(environment: Lmdb): Record<string, [unknown, unknown][]> {
   const tables: Record<string, [unknown, unknown][]> = {};
   for (const table of Object.keys(rowFields) as TableName[]) {
     if (table === "meta") continue;

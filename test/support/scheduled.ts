@@ -1,7 +1,7 @@
 /**
  * Helpers for tests of scheduled messages and reminders: a server with a controlled clock, and users who follow events.
  */
-import type { Environment } from "../../src/store/environment.ts";
+import type { Lmdb } from "../../src/store/lmdb.ts";
 import type { Client, Event, Follower, Params } from "./client.ts";
 import type { ManualClock } from "./manual-clock.ts";
 import { applyScheduled, scheduledPicture, scheduledTypes } from "./mirror-scheduled.ts";
@@ -28,7 +28,7 @@ export function timersLeft(server: TestServer): number {
   return timersIn(server.realm.environment);
 }
 
-export function timersIn(environment: Environment): number {
+export function timersIn(environment: Lmdb): number {
   const types = environment.rows("timers", { limit: 1000 }).map(({ row }) => (row.command as { type: string }).type);
   return types.filter((type) => !/^(?:missed-messages|mail)\./.test(type)).length;
 }

@@ -199,6 +199,8 @@ function missingPaths({ path, text }: Page): string[] {
   const places = ["", dirname(path), "test"];
   return [...text.matchAll(/`([\w.-]+(?:\/[\w.-]+)*(?:\/|\.(?:ts|mjs|md)))`/g)].flatMap(([, name = ""]) => {
     if (!/^[\w.-]+\//.test(name) || /^(?:data|DATA_DIR|realms|root|outbox|files)\//.test(name)) return [];
+    // A build makes it.
+    if (/\bdist\//.test(name)) return [];
     return places.some((place) => existsSync(join(projectRoot, place, name))) ? [] : [`${path}: ${name}`];
   });
 }

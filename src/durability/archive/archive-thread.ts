@@ -1,7 +1,7 @@
 /** The archive thread: writes the archive when the main thread asks for it, so that a slow one delays nothing else. */
 import { parentPort, workerData } from "node:worker_threads";
 import { UnknownFormat } from "../../store/migrations.ts";
-import type { Position } from "../journal/journal.ts";
+import type { RecordNumber } from "../journal/journal.ts";
 import { noteLoaded } from "../threads/thread-loading.ts";
 import { type ArchivePlaces, type ArchiveProgress, ArchiveTaken, ArchiveWriter } from "./archive-writer.ts";
 import type { BaseNote } from "./base-manifest.ts";
@@ -15,7 +15,7 @@ export type ArchiveTask =
    */
   | {
       readonly kind: "copy";
-      readonly upTo: Position;
+      readonly upTo: RecordNumber;
       readonly isFresh: boolean;
       readonly erased: readonly ErasedNote[];
     }

@@ -8,10 +8,10 @@ import { join } from "node:path";
 import { archiveLimits as limits } from "../../../schemas/limits/archive.ts";
 import { flushFolderSync } from "../../store/folders.ts";
 import { formatMark, requireMark, storeVersion } from "../../store/migrations.ts";
-import { JournalDamaged, type Position } from "../journal/journal.ts";
+import { JournalDamaged, type RecordNumber } from "../journal/journal.ts";
 import { SegmentTail } from "../journal/segment-tail.ts";
+import { type BaseChain, readChain, writeChain } from "./base-chain.ts";
 import { type BaseNote, readBaseNotes } from "./base-manifest.ts";
-import { type Chain, readChain, writeChain } from "./chain.ts";
 import { filesClaimedBy } from "./claimed-files.ts";
 import {
   type ArchiveIdentity,
@@ -74,13 +74,13 @@ export interface ArchiveProgress {
   readonly owner: number;
   readonly generation: number;
   /** The generation has the records after this one. */
-  readonly start: Position;
-  readonly upTo: Position;
+  readonly start: RecordNumber;
+  readonly upTo: RecordNumber;
 }
 
 interface Generation {
   readonly number: number;
-  readonly start: Position;
+  readonly start: RecordNumber;
 }
 
 const ignored = new Set(["lost+found"]);
@@ -90,9 +90,9 @@ export class ArchiveWriter {
   readonly #sizes: ArchiveSizes;
   readonly #tail: SegmentTail;
   /** Null until this process has claimed the archive. */
-  #chain: Chain | null = null;
+  #chain: BaseChain | null = null;
   #generation: Generation | null = null;
-  #upTo: Position = 0;
+  #upTo: RecordNumber = 0;
   /** The last files, which are small: many of them are replaced by one. */
   #small: RecordsFile[] = [];
 
@@ -108,7 +108,7 @@ export class ArchiveWriter {
    * @param onProgress called after each file
    * @throws ArchiveTaken, or Error when the archive cannot be written now
    */
-  copy(upTo: Position, isFresh: boolean, onProgress: (progress: ArchiveProgress) => void): ArchiveProgress {
+  copy(upTo: RecordNumber, isFresh: boolean, onProgress: (progress: ArchiveProgress) => void): ArchiveProgress {
     const chain = this.#claimed();
     this.verify();
     if (isFresh || this.#generation === null || this.#upTo > upTo) return this.#begin(chain, upTo);
@@ -159,7 +159,7 @@ export class ArchiveWriter {
     if (newest < own) throw new Error(`${archive} is not the archive that this process writes: is its disk mounted?`);
   }
 
-  #claimed(): Chain {
+  #claimed(): BaseChain {
     if (this.#chain !== null) return this.#chain;
     const { archive, dataDir } = this.#places;
     if (statSync(archive, { throwIfNoEntry: false })?.isDirectory() !== true) {
@@ -178,7 +178,7 @@ export class ArchiveWriter {
     return chain;
   }
 
-  #identify(before: Chain): void {
+  #identify(before: BaseChain): void {
     const { archive, dataDir } = this.#places;
     removeDrafts(archive);
     const known = readJson(identityFile(archive)) as ArchiveIdentity | undefined;
@@ -216,7 +216,7 @@ export class ArchiveWriter {
     return owner;
   }
 
-  #generationOf(before: Chain): Generation | null {
+  #generationOf(before: BaseChain): Generation | null {
     const { archive } = this.#places;
     const last = listGenerations(archive).at(-1);
     if (last === undefined || last !== before.generation || before.storeVersion !== storeVersion) return null;
@@ -241,7 +241,7 @@ export class ArchiveWriter {
     this.#small = files.slice(large + 1);
   }
 
-  #begin(chain: Chain, upTo: Position): ArchiveProgress {
+  #begin(chain: BaseChain, upTo: RecordNumber): ArchiveProgress {
     const { archive, dataDir } = this.#places;
     const number = (listGenerations(archive).at(-1) ?? 0) + 1;
     makeFolder(archive, recordsFolder(archive, number));
@@ -255,7 +255,7 @@ export class ArchiveWriter {
     return this.progress;
   }
 
-  #copyOnce(upTo: Position): void {
+  #copyOnce(upTo: RecordNumber): void {
     const { archive, dataDir } = this.#places;
     const { number } = this.#generation as Generation;
     const { bytes, first, last } = this.#tail.read(this.#upTo + 1, upTo, this.#sizes.fileBytes);

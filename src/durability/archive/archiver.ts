@@ -9,7 +9,7 @@ import { archiveLimits as limits } from "../../../schemas/limits/archive.ts";
 import { storeVersion } from "../../store/migrations.ts";
 import type { RealmIdentity } from "../../store/realm-identity.ts";
 import { frameBytes } from "../journal/frame.ts";
-import type { Position } from "../journal/journal.ts";
+import type { RecordNumber } from "../journal/journal.ts";
 import type { JournalArchive } from "../journal/journal-archive.ts";
 import { startThread } from "../threads/start-thread.ts";
 import type { ArchiveNotice, ArchiveTask } from "./archive-thread.ts";
@@ -24,7 +24,7 @@ export interface ArchiverOptions extends ArchivePlaces {
   readonly keptDays: number | null;
   readonly baseHours: number;
   /** What of the journal the archive does not have at the start. */
-  readonly durable: Position;
+  readonly durable: RecordNumber;
   readonly waitingBytes: number;
   readonly clock: { now(): number; after(milliseconds: number, callback: () => void): () => void };
   /** Whether the data folder's disk has space. */
@@ -40,7 +40,7 @@ export interface ArchiverOptions extends ArchivePlaces {
 
 /** A copy that the thread was asked for. */
 interface CopyOrder {
-  readonly upTo: Position;
+  readonly upTo: RecordNumber;
   /** As `#appendedBytes` was. */
   readonly bytes: number;
   /** How many erased organizations it noted. */
@@ -62,11 +62,11 @@ export class Archiver implements JournalArchive {
   readonly #options: ArchiverOptions;
   readonly #thread: Worker;
   #state: State = "working";
-  #durable: Position;
+  #durable: RecordNumber;
   /** The stores have all records up to here. */
-  #stored: Position;
+  #stored: RecordNumber;
   /** The archive has all records up to here. */
-  #archived: Position = 0;
+  #archived: RecordNumber = 0;
   #appendedBytes: number;
   #archivedBytes = 0;
   /** How many erased organizations the archive knows. */
@@ -107,7 +107,7 @@ export class Archiver implements JournalArchive {
     this.#copy();
   }
 
-  get keepsAfter(): Position {
+  get keepsAfter(): RecordNumber {
     return this.#state === "working" ? this.#archived : Number.POSITIVE_INFINITY;
   }
 
@@ -119,13 +119,13 @@ export class Archiver implements JournalArchive {
     this.#appendedBytes += frameBytes(recordBytes);
   }
 
-  durableUpTo(position: Position): void {
+  durableUpTo(position: RecordNumber): void {
     this.#durable = position;
     this.#checkBacklog();
     this.#copyLater(limits.archive_interval_ms);
   }
 
-  storedUpTo(position: Position): void {
+  storedUpTo(position: RecordNumber): void {
     this.#stored = position;
     this.#makeBase();
   }

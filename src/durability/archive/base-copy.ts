@@ -18,14 +18,14 @@ import { join } from "node:path";
 import { crc32c } from "@node-rs/crc32";
 import { referencedIn } from "../../store/backup.ts";
 import { dataFile } from "../../store/data-file.ts";
-import { openEnvironment } from "../../store/environment.ts";
 import { holdFiles } from "../../store/file-hold.ts";
 import { flushFolderSync } from "../../store/folders.ts";
 import { flushTreeGently } from "../../store/gentle-flush.ts";
+import { openLmdb } from "../../store/lmdb.ts";
 import { checkPages } from "../../store/lmdb-check.ts";
 import { realmFolder } from "../../store/realm-folders.ts";
 import type { RealmIdentity } from "../../store/realm-identity.ts";
-import type { Position } from "../journal/journal.ts";
+import type { RecordNumber } from "../journal/journal.ts";
 import { type BaseManifest, type BaseNote, type BaseRealm, noteOf, writeManifest } from "./base-manifest.ts";
 import { baseFolder, basesFolder, draftSuffix, listBases, listOwners } from "./layout.ts";
 import { archiveUpload } from "./uploads.ts";
@@ -39,13 +39,13 @@ export interface BaseOrder {
   readonly realms: readonly RealmIdentity[];
   readonly isWhole: boolean;
   /** The stores have all records up to here. */
-  readonly from: Position;
+  readonly from: RecordNumber;
 }
 
 /** When the stores were copied. */
 export interface BaseTime {
   /** No record after this one was durable. */
-  readonly upTo: Position;
+  readonly upTo: RecordNumber;
   readonly at: number;
 }
 
@@ -80,7 +80,7 @@ async function copyRealm({ archive, dataDir }: BaseOrder, realm: RealmIdentity, 
   mkdirSync(target, { recursive: true, mode: 0o700 });
   const hold = await holdFiles(folder, { now: Date.now, warn: () => undefined });
   try {
-    const environment = openEnvironment(folder);
+    const environment = openLmdb(folder);
     let storeVersion = 0;
     let files: string[] = [];
     try {
@@ -94,7 +94,7 @@ async function copyRealm({ archive, dataDir }: BaseOrder, realm: RealmIdentity, 
     }
     for (const name of files) archiveUpload(archive, dataDir, realm.id, name);
     const copy = dataFile(target);
-    checkPages(copy, "whole");
+    checkPages(copy, "all-pages");
     const { id, label, hosts, createdAt } = realm;
     return { id, label, hosts, createdAt, storeVersion, files, bytes: statSync(copy).size, checksum: checksumOf(copy) };
   } finally {

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { crc32c } from "@node-rs/crc32";
 import type { RealmIdentity } from "../../store/realm-identity.ts";
-import type { Position } from "../journal/journal.ts";
+import type { RecordNumber } from "../journal/journal.ts";
 import { baseFolder, listBases, publish } from "./layout.ts";
 import { ArchiveDamaged } from "./record-reader.ts";
 
@@ -21,8 +21,8 @@ export interface BaseRealm extends RealmIdentity {
 }
 
 export interface BaseManifest {
-  readonly from: Position;
-  readonly upTo: Position;
+  readonly from: RecordNumber;
+  readonly upTo: RecordNumber;
   readonly at: number;
   /** Whether it has every organization. */
   readonly isWhole: boolean;
@@ -39,7 +39,7 @@ export interface BaseNote {
   readonly number: number;
   readonly at: number;
   readonly isWhole: boolean;
-  readonly upTo: Position;
+  readonly upTo: RecordNumber;
   readonly realms: readonly { readonly id: number; readonly storeVersion: number }[];
 }
 

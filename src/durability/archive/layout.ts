@@ -27,7 +27,7 @@ import {
 import { dirname, join } from "node:path";
 import { flushFolderSync } from "../../store/folders.ts";
 import { folderOf } from "../../store/realm-folders.ts";
-import type { Position } from "../journal/journal.ts";
+import type { RecordNumber } from "../journal/journal.ts";
 
 export const draftSuffix = ".draft";
 
@@ -70,7 +70,7 @@ export function baseFolder(archive: string, generation: number, base: number): s
 /** How a generation begins. */
 export interface GenerationStart {
   /** It has the records after this one. */
-  readonly after: Position;
+  readonly after: RecordNumber;
   /** Of the program that wrote the records. */
   readonly storeVersion: number;
 }
@@ -127,8 +127,8 @@ export function numbered(number: number): string {
 /** A file with some records in a row. */
 export interface RecordsFile {
   readonly path: string;
-  readonly first: Position;
-  readonly last: Position;
+  readonly first: RecordNumber;
+  readonly last: RecordNumber;
   readonly owner: number;
   readonly bytes: number;
 }

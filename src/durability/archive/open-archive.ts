@@ -2,10 +2,10 @@
 import { resolve } from "node:path";
 import { archiveLimits as limits } from "../../../schemas/limits/archive.ts";
 import type { RealmIdentity } from "../../store/realm-identity.ts";
+import { journalFolder } from "../journal/apply-journal.ts";
 import type { ArchivePorts } from "../journal/open-durability.ts";
-import { journalFolder } from "../journal/settle-folder.ts";
 import { Archiver, type ArchiverOptions } from "./archiver.ts";
-import { breakChain } from "./chain.ts";
+import { breakChain } from "./base-chain.ts";
 import type { ErasedNote } from "./layout.ts";
 
 export interface ArchiveConfig {

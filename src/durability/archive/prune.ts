@@ -7,7 +7,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileIn } from "../../store/files.ts";
 import { flushFolderSync } from "../../store/folders.ts";
-import type { Position } from "../journal/journal.ts";
+import type { RecordNumber } from "../journal/journal.ts";
 import { type Base, manifestFile, readBases } from "./base-manifest.ts";
 import { filesClaimedBy } from "./claimed-files.ts";
 import {
@@ -29,7 +29,7 @@ interface Removal {
   readonly generation: number;
   readonly base: number;
   /** Its restores need the records after this one. */
-  readonly from: Position;
+  readonly from: RecordNumber;
   /** Uploaded files, as `<realm>/<name>`. */
   readonly files: readonly string[];
 }
@@ -70,7 +70,11 @@ function* claimedBefore(archive: string, kept: Base): Generator<string> {
   }
 }
 
-function goes(generation: number, last: Position, kept: { readonly generation: number; readonly from: Position }) {
+function goes(
+  generation: number,
+  last: RecordNumber,
+  kept: { readonly generation: number; readonly from: RecordNumber },
+) {
   return generation < kept.generation || last <= kept.from;
 }
 

@@ -5,7 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import { frameBytes, frameHeaderBytes, frameMemory, readFrame } from "../journal/frame.ts";
-import type { Position, Recorded } from "../journal/journal.ts";
+import type { Recorded, RecordNumber } from "../journal/journal.ts";
 import { listRecords, type RecordsFile } from "./layout.ts";
 
 /** What was archived cannot be read back, or was never archived. The message is the line to print. */
@@ -15,7 +15,7 @@ export class ArchiveDamaged extends Error {
 
 /** Files whose last records count only up to `last`, without those that do not count at all; in order. */
 export function validFiles(files: readonly RecordsFile[]): RecordsFile[] {
-  const starts = new Map<number, Position>();
+  const starts = new Map<number, RecordNumber>();
   for (const { owner, first } of files) starts.set(owner, Math.min(first, starts.get(owner) ?? first));
   return files.flatMap((file) => {
     let last = file.last;
@@ -40,7 +40,7 @@ function holds(one: RecordsFile, other: RecordsFile): boolean {
 }
 
 /** The last record up to which nothing is missing. */
-export function lastWithoutGap(files: readonly RecordsFile[], from: Position): Position {
+export function lastWithoutGap(files: readonly RecordsFile[], from: RecordNumber): RecordNumber {
   let last = from - 1;
   for (const file of validFiles(files)) if (file.first <= last + 1) last = Math.max(last, file.last);
   return last;
@@ -53,7 +53,7 @@ const attempts_max = 20;
  * The records from a position on, in order.
  * @throws ArchiveDamaged when one is missing or damaged
  */
-export function* archivedRecords(archive: string, generation: number, from: Position): Generator<Recorded> {
+export function* archivedRecords(archive: string, generation: number, from: RecordNumber): Generator<Recorded> {
   let next = from;
   let attempts = 0;
   let files = validFiles(listRecords(archive, generation));
@@ -83,7 +83,7 @@ export function* archivedRecords(archive: string, generation: number, from: Posi
   }
 }
 
-function fileWith(files: readonly RecordsFile[], position: Position): RecordsFile | undefined {
+function fileWith(files: readonly RecordsFile[], position: RecordNumber): RecordsFile | undefined {
   const having = files.filter(({ first, last }) => first <= position && last >= position);
   return having.reduce<RecordsFile | undefined>(
     (best, file) => (best === undefined || file.last > best.last ? file : best),

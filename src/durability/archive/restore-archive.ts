@@ -8,8 +8,8 @@ import { dirname, join } from "node:path";
 import { archiveLimits as limits } from "../../../schemas/limits/archive.ts";
 import { type BackupPorts, checkFolder, referencedIn, restoreFolder, stepsOf } from "../../store/backup.ts";
 import { dataFile } from "../../store/data-file.ts";
-import { openEnvironment } from "../../store/environment.ts";
 import { fileIn, filesFolder } from "../../store/files.ts";
+import { openLmdb } from "../../store/lmdb.ts";
 import { checkPages } from "../../store/lmdb-check.ts";
 import { realmFolder } from "../../store/realm-folders.ts";
 import { restoreInto } from "../../store/restore.ts";
@@ -108,7 +108,7 @@ class RestoredStore {
 
   /** @throws DamagedData */
   constructor(folder: string, isOlder: boolean) {
-    checkPages(dataFile(folder), "whole");
+    checkPages(dataFile(folder), "all-pages");
     this.#folder = folder;
     this.#store = new LaggingStore(folder);
     this.#isOlder = isOlder;
@@ -141,7 +141,7 @@ function tooNew({ bases }: RestorePlan, realmId: number): string {
 /** A file that the archive lacks is reported by the check of the copy. */
 async function copyUploads(archive: string, realmId: number, staged: string): Promise<void> {
   const folder = realmFolder(staged, realmId);
-  const environment = openEnvironment(folder);
+  const environment = openLmdb(folder);
   try {
     for (const name of referencedIn(environment).keys()) {
       const source = fileIn(archivedFiles(archive, realmId), name);

@@ -2,7 +2,7 @@
 
 import { requireMark } from "../../store/migrations.ts";
 import { refuseLinks } from "../../store/restore.ts";
-import type { Position } from "../journal/journal.ts";
+import type { RecordNumber } from "../journal/journal.ts";
 import { timeOf } from "../journal/record.ts";
 import { type Base, type BaseRealm, readBases } from "./base-manifest.ts";
 import {
@@ -43,9 +43,9 @@ export interface RestorePlan {
   /** Has the credentials. */
   readonly newest: Base;
   /** The stores of the bases have all records up to here. */
-  readonly from: Position;
+  readonly from: RecordNumber;
   /** A store of a base may have records up to here, so all of them are needed. */
-  readonly upTo: Position;
+  readonly upTo: RecordNumber;
   /** Of the program that wrote the records. */
   readonly storeVersion: number;
   /** All bases of the generation. */

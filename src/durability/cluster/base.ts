@@ -6,7 +6,7 @@ import { limits } from "../../../schemas/limits.ts";
 import { rowFields, type TableName } from "../../../schemas/records.ts";
 import { ownerKey } from "../../store/fence.ts";
 import { compareKeys, orderedKey } from "../../store/key-encoding.ts";
-import type { TableEntry, Tables } from "../../store/tables.ts";
+import type { StoreTables, TableEntry } from "../../store/tables.ts";
 import { turnKey } from "../../store/turn-number.ts";
 import { RecordEncoder, type WrittenRow, type WrittenTable } from "../journal/record.ts";
 
@@ -20,7 +20,7 @@ interface Slice {
 const chunkRows_max = 1000;
 
 /** Rows behind a key, copied at once: no cursor may wait for an acknowledgement (pitfalls 1.4). */
-function chunkOf(tables: Tables, table: TableName, after: unknown): TableEntry[] {
+function chunkOf(tables: StoreTables, table: TableName, after: unknown): TableEntry[] {
   const range = after === undefined ? {} : { start: after };
   const chunk: TableEntry[] = [];
   let bytes = 0;
@@ -34,7 +34,7 @@ function chunkOf(tables: Tables, table: TableName, after: unknown): TableEntry[]
 }
 
 /** The rows in slices; each has at least one. */
-function* slicesOf(tables: Tables): Generator<Slice> {
+function* slicesOf(tables: StoreTables): Generator<Slice> {
   let slice: { name: string; written: WrittenRow[] }[] = [];
   let bytes = 0;
   for (const table of Object.keys(rowFields) as TableName[]) {
@@ -57,14 +57,14 @@ function* slicesOf(tables: Tables): Generator<Slice> {
   if (slice.length > 0) yield { tables: slice };
 }
 
-export function countBase(tables: Tables): number {
+export function countBase(tables: StoreTables): number {
   let count = 0;
   for (const _slice of slicesOf(tables)) count++;
   return count;
 }
 
 /** @param turn the last turn of the store */
-export function* baseRecords(tables: Tables, turn: number, now: number): Generator<Uint8Array> {
+export function* baseRecords(tables: StoreTables, turn: number, now: number): Generator<Uint8Array> {
   const encoder = new RecordEncoder();
   let next = turn;
   for (const slice of slicesOf(tables)) yield encoder.encode(++next, now, slice.tables);

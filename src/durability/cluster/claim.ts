@@ -5,10 +5,10 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { limits } from "../../../schemas/limits.ts";
-import { JournalDamaged, type Position } from "../journal/journal.ts";
-import { type ChainHead, emptyChain, headAt, type StreamMessage } from "./chain.ts";
+import { JournalDamaged, type RecordNumber } from "../journal/journal.ts";
 import { ClusterUnusable } from "./cluster-unusable.ts";
 import { decodeEnvelope, type Envelope, encodeEnvelope, hashOf } from "./envelope.ts";
+import { type ChainHead, emptyChain, headAt, type StreamMessage } from "./log-chain.ts";
 import type { RealmLog } from "./realm-log.ts";
 
 export interface Claimant {
@@ -30,7 +30,7 @@ interface ClaimNote {
 
 export interface ClaimPlan {
   /** For a realm that joins: the last turn of its store, and the number of records that its rows need. */
-  readonly joins?: { readonly turn: Position; readonly base: number };
+  readonly joins?: { readonly turn: RecordNumber; readonly base: number };
   readonly isErasure?: boolean;
   /** The last message as it was a moment ago: tried first. */
   readonly behind?: ChainHead;

@@ -2,12 +2,13 @@
  * Durability in a cluster: each realm has a journal of its own in its stream, and so a gate of its own. One thread makes
  * the checkpoints of all of them, and they share the room for what the stores lack.
  */
+
+import { BacklogLimit } from "../journal/backlog-limit.ts";
 import { type CheckpointMaker, type MakerEvents, startCheckpointThread } from "../journal/checkpoint-maker.ts";
 import type { CheckpointTask } from "../journal/checkpoint-worker.ts";
 import type { Durability, DurableTables, Lag, RealmTables } from "../journal/durability.ts";
 import type { Journal } from "../journal/journal.ts";
 import { JournalDurability, type JournalDurabilityOptions } from "../journal/journal-durability.ts";
-import { Room } from "../journal/room.ts";
 
 export type ClusterDurabilityOptions = Omit<JournalDurabilityOptions, "journal" | "archive" | "isHeld">;
 
@@ -16,12 +17,12 @@ export class ClusterDurability implements Durability {
   readonly #thread: SharedThread;
   /** Of the realms that this node owns. */
   readonly #realms = new Map<number, JournalDurability>();
-  readonly #room: Room;
+  readonly #room: BacklogLimit;
 
   private constructor(options: ClusterDurabilityOptions, thread: SharedThread) {
     this.#options = options;
     this.#thread = thread;
-    this.#room = new Room(options.reportBug);
+    this.#room = new BacklogLimit(options.reportBug);
   }
 
   static async open(options: ClusterDurabilityOptions): Promise<ClusterDurability> {
@@ -31,7 +32,7 @@ export class ClusterDurability implements Durability {
   }
 
   get lag(): Lag {
-    return this.#room.lacking;
+    return this.#room.backlog;
   }
 
   /** An upper bound of the memory of everything that the stores of all realms do not have yet. */

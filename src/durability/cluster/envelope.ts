@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import { getInteger, setInteger } from "../journal/frame.ts";
-import { JournalDamaged, type Position } from "../journal/journal.ts";
+import { JournalDamaged, type RecordNumber } from "../journal/journal.ts";
 
 /** The body of `records` is each record with its length (4 bytes) before it, of `claim` the name of the node. */
 const kinds = ["records", "part", "claim"] as const;
@@ -19,7 +19,7 @@ export interface EnvelopeHead {
   /** Of the owner that wrote it. */
   readonly epoch: number;
   /** Of its first record; in a claim, of the next one. */
-  readonly position: Position;
+  readonly position: RecordNumber;
   /** A record that is larger than a message comes in parts, from 0. */
   readonly part: number;
   readonly parts: number;

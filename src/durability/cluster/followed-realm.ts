@@ -6,16 +6,16 @@
 import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { dataFile, stateOfFile } from "../../store/data-file.ts";
-import { environmentOf } from "../../store/environment.ts";
 import { flushFolderSync, flushTree } from "../../store/folders.ts";
+import { lmdbOf } from "../../store/lmdb.ts";
 import { LmdbTables } from "../../store/lmdb-tables.ts";
 import { finishStagedRealm, realmFolder, stageRealm } from "../../store/realm-folders.ts";
 import { putTurnNumber } from "../../store/turn-number.ts";
-import { JournalDamaged, type Position } from "../journal/journal.ts";
+import { JournalDamaged, type RecordNumber } from "../journal/journal.ts";
 import { LaggingStore } from "../journal/lagging-store.ts";
-import { Chain, headAt, type StreamMessage } from "./chain.ts";
 import { claimNoteIn } from "./claim.ts";
 import { decodeEnvelope } from "./envelope.ts";
+import { headAt, LogChain, type StreamMessage } from "./log-chain.ts";
 import type { RealmLog } from "./realm-log.ts";
 import { restoreStore } from "./snapshot-download.ts";
 import type { Snapshots } from "./snapshots.ts";
@@ -31,7 +31,7 @@ export interface FollowedRealmOptions {
 
 export class FollowedRealm {
   readonly #options: FollowedRealmOptions;
-  #chain: Chain | null = null;
+  #chain: LogChain | null = null;
   /** null: there is none, or nothing has come for a while. */
   #store: LaggingStore | null = null;
   #turn = 0;
@@ -107,7 +107,7 @@ export class FollowedRealm {
       const { log } = this.#options;
       const first = error instanceof JournalDamaged ? await log.next(1) : null;
       // Otherwise it is no gap that a purge left.
-      if (first === null || first.sequence <= (this.#chain as Chain).head.sequence) throw error;
+      if (first === null || first.sequence <= (this.#chain as LogChain).head.sequence) throw error;
       await this.#replace();
       await this.#follow(upTo);
     }
@@ -115,7 +115,7 @@ export class FollowedRealm {
 
   async #follow(upTo: number): Promise<void> {
     const { log, dataDir } = this.#options;
-    const chain = this.#chain as Chain;
+    const chain = this.#chain as LogChain;
     while (chain.head.sequence < upTo) {
       const message = await log.next(chain.head.sequence + 1);
       if (message === null || message.sequence > upTo) break;
@@ -142,7 +142,7 @@ export class FollowedRealm {
         `${folder} has turn ${store.turn}, but the stream ends with turn ${headAt(last).position}: it belongs to another cluster, or the stream was restored from an older copy.`,
       );
     }
-    this.#chain = new Chain(log.realmId, null);
+    this.#chain = new LogChain(log.realmId, null);
     const known = last === null ? null : await lastBefore(log, store.turn, last.sequence);
     if (known === null) {
       const first = await log.next(1);
@@ -150,7 +150,7 @@ export class FollowedRealm {
       return true;
     }
     // Parts of a record that the store has: what follows is checked against the last of them.
-    if (decodeEnvelope(known.bytes).kind === "part") this.#chain = new Chain(log.realmId, headAt(known));
+    if (decodeEnvelope(known.bytes).kind === "part") this.#chain = new LogChain(log.realmId, headAt(known));
     else for (const { bytes } of this.#chain.take(known)) store.add(bytes);
     return true;
   }
@@ -198,10 +198,10 @@ export class FollowedRealm {
 
   async #fill(staged: string): Promise<boolean> {
     const { log } = this.#options;
-    const chain = new Chain(log.realmId, null);
+    const chain = new LogChain(log.realmId, null);
     let store: LaggingStore | null = null;
     /** The turn that the records of the last base end with. */
-    let wanted: Position = Number.POSITIVE_INFINITY;
+    let wanted: RecordNumber = Number.POSITIVE_INFINITY;
     try {
       for (let message = await log.next(1); message !== null; message = await log.next(message.sequence + 1)) {
         const envelope = decodeEnvelope(message.bytes);
@@ -233,8 +233,8 @@ function noSnapshot(realmId: number): JournalDamaged {
 
 /** A draft: nothing of it is flushed. */
 async function emptyStore(folder: string, turn: number): Promise<LaggingStore> {
-  const tables = new LmdbTables(folder, "skeleton", true);
-  const environment = environmentOf(tables);
+  const tables = new LmdbTables(folder, "inner-pages", true);
+  const environment = lmdbOf(tables);
   environment.transaction(() => putTurnNumber(environment, turn));
   await tables.close();
   return new LaggingStore(folder, true);

@@ -1,6 +1,6 @@
 /** The organizations of a cluster on a node that does not own them: finds them in the streams and follows each. */
 import { limits } from "../../../schemas/limits.ts";
-import { environmentOf } from "../../store/environment.ts";
+import { lmdbOf } from "../../store/lmdb.ts";
 import { LmdbTables } from "../../store/lmdb-tables.ts";
 import { realmFolder } from "../../store/realm-folders.ts";
 import { readIdentity } from "../../store/realm-identity.ts";
@@ -151,7 +151,7 @@ export class Follower {
       return;
     }
     const tables = new LmdbTables(realmFolder(dataDir, id));
-    const identity = readIdentity(environmentOf(tables));
+    const identity = readIdentity(lmdbOf(tables));
     await tables.close();
     if (identity === null) return;
     root.addRealm({ ...identity, id, dueHint: 0 });

@@ -16,7 +16,7 @@ import { Directory } from "./directory.ts";
 import { Erasures } from "./erasures.ts";
 import { Follower, type FollowerOptions } from "./follower.ts";
 import { Lease, type LeaseClock, openLeases } from "./leases.ts";
-import { News } from "./news.ts";
+import { LogNotifications } from "./log-notifications.ts";
 import { answerReports, askReports, type NodeReport } from "./node-report.ts";
 import { NodeWatch } from "./node-watch.ts";
 import { RealmClaims } from "./realm-claims.ts";
@@ -75,7 +75,7 @@ export class ErasureUnfinished extends Error {
 export class Member {
   readonly #options: MemberOptions;
   readonly #parts: Parts;
-  readonly #news: News;
+  readonly #news: LogNotifications;
   readonly #destinations: Destinations;
   readonly #instance = randomBytes(9).toString("base64url");
   #lease: Lease | null = null;
@@ -89,7 +89,7 @@ export class Member {
   /** When the stores had everything that the streams had. */
   #followedAt: number;
 
-  private constructor(options: MemberOptions, parts: Parts, news: News) {
+  private constructor(options: MemberOptions, parts: Parts, news: LogNotifications) {
     this.#options = options;
     this.#parts = parts;
     this.#news = news;
@@ -107,7 +107,7 @@ export class Member {
       const streams = await openStreams(nats, { streams: options.streams });
       await openLeases(nats);
       if (streams.cluster !== options.knownCluster) await requireOwnNumbers(options, nats, streams);
-      const news = new News(options.clock);
+      const news = new LogNotifications(options.clock);
       const onNews = () => news.arrived();
       const directory = await Directory.open(nats, onNews);
       const watch = await NodeWatch.open(nats, options.clock, onNews);

@@ -1,16 +1,16 @@
 /** Claims a realm for this node, and brings everything that it has into the store, so that it can be served. */
 
-import { environmentOf } from "../../store/environment.ts";
+import { lmdbOf } from "../../store/lmdb.ts";
 import { LmdbTables } from "../../store/lmdb-tables.ts";
 import { realmFolder } from "../../store/realm-folders.ts";
 import { putTurnNumber, turnNumberIn } from "../../store/turn-number.ts";
-import { JournalDamaged, type JournalLost, type Position } from "../journal/journal.ts";
+import { JournalDamaged, type JournalLost, type RecordNumber } from "../journal/journal.ts";
 import { baseRecords, countBase } from "./base.ts";
-import type { ChainHead } from "./chain.ts";
 import { type Claimant, claimEpoch, claimNoteIn, headOf, requireKnownVersion } from "./claim.ts";
 import { decodeEnvelope } from "./envelope.ts";
 import { lastBefore } from "./followed-realm.ts";
 import type { Follower } from "./follower.ts";
+import type { ChainHead } from "./log-chain.ts";
 import type { RealmLog } from "./realm-log.ts";
 import { StreamJournal } from "./stream-journal.ts";
 
@@ -99,7 +99,7 @@ export class RealmClaims {
     checkStore(log.realmId);
     const tables = new LmdbTables(realmFolder(dataDir, log.realmId));
     try {
-      const environment = environmentOf(tables);
+      const environment = lmdbOf(tables);
       const turn = turnNumberIn(environment);
       const base = countBase(tables);
       const claim = await claimEpoch(log, claimant, epoch, { joins: { turn, base } });
@@ -116,7 +116,7 @@ export class RealmClaims {
   }
 }
 
-function untilDurable(journal: StreamJournal, position: Position): Promise<void> {
+function untilDurable(journal: StreamJournal, position: RecordNumber): Promise<void> {
   return new Promise((resolve) => {
     journal.onDurable(() => {
       if (journal.durable >= position) resolve();

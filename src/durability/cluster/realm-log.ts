@@ -1,8 +1,8 @@
 /** The messages of one realm in its stream: what a journal and its readers need of JetStream. */
 import type { StoredMsg } from "@nats-io/jetstream";
 import { limits } from "../../../schemas/limits.ts";
-import type { StreamMessage } from "./chain.ts";
 import type { Nats } from "./connection.ts";
+import type { StreamMessage } from "./log-chain.ts";
 import { requested } from "./request.ts";
 import type { Streams } from "./streams.ts";
 

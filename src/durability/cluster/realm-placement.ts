@@ -5,11 +5,11 @@
  */
 import { limits } from "../../../schemas/limits.ts";
 import type { RealmEntry } from "../../store/root.ts";
-import type { ChainHead } from "./chain.ts";
 import { ClusterSilent, ClusterUnusable } from "./cluster-unusable.ts";
 import type { Directory, Fact, OwnerFact } from "./directory.ts";
 import type { Follower } from "./follower.ts";
 import type { Lease } from "./leases.ts";
+import type { ChainHead } from "./log-chain.ts";
 import type { LiveNode, NodeWatch } from "./node-watch.ts";
 import { type Candidate, KnownScores, preferredNode } from "./placement.ts";
 import type { RealmClaims } from "./realm-claims.ts";

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { limits } from "../../../schemas/limits.ts";
 import { checkStore } from "../../store/backup.ts";
 import { dataFile } from "../../store/data-file.ts";
-import { openEnvironment } from "../../store/environment.ts";
+import { openLmdb } from "../../store/lmdb.ts";
 import { storeVersion } from "../../store/migrations.ts";
 import { realmFolder } from "../../store/realm-folders.ts";
 import { turnNumberIn } from "../../store/turn-number.ts";
@@ -85,7 +85,7 @@ export class SnapshotMaker {
       );
     }
     mkdirSync(draft, { recursive: true, mode: 0o700 });
-    const environment = openEnvironment(folder);
+    const environment = openLmdb(folder);
     environment.clearDeadReaders();
     await environment.backup(draft).finally(() => environment.close());
     return turnOf(draft);
@@ -128,7 +128,7 @@ export class SnapshotMaker {
 const chunks = { highWaterMark: limits.cluster_object_chunk_bytes } as const;
 
 async function turnOf(folder: string): Promise<number> {
-  const environment = openEnvironment(folder, "whole");
+  const environment = openLmdb(folder, "all-pages");
   try {
     return turnNumberIn(environment);
   } finally {

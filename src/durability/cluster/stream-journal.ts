@@ -5,9 +5,9 @@
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { limits } from "../../../schemas/limits.ts";
-import { type Journal, JournalLost, type Position } from "../journal/journal.ts";
-import type { ChainHead } from "./chain.ts";
+import { type Journal, JournalLost, type RecordNumber } from "../journal/journal.ts";
 import { encodeEnvelope, encodeRecords, hashOf, packedBytes } from "./envelope.ts";
+import type { ChainHead } from "./log-chain.ts";
 import type { RealmLog } from "./realm-log.ts";
 
 export interface StreamJournalOptions {
@@ -31,7 +31,7 @@ interface Outgoing {
 interface Sent {
   /** Of the message, or of the first part. */
   readonly sequence: number;
-  readonly position: Position;
+  readonly position: RecordNumber;
 }
 
 export class StreamJournal implements Journal {
@@ -39,9 +39,9 @@ export class StreamJournal implements Journal {
   #head: ChainHead;
   #waiting: Uint8Array[] = [];
   #unflushedBytes = 0;
-  #appended: Position;
-  #durable: Position;
-  #released: Position;
+  #appended: RecordNumber;
+  #durable: RecordNumber;
+  #released: RecordNumber;
   /** What was not released yet, in order. */
   #sent: Sent[] = [];
   /** Purges run one after the other. */
@@ -77,11 +77,11 @@ export class StreamJournal implements Journal {
     return this.#head;
   }
 
-  get appended(): Position {
+  get appended(): RecordNumber {
     return this.#appended;
   }
 
-  get durable(): Position {
+  get durable(): RecordNumber {
     return this.#durable;
   }
 
@@ -89,7 +89,7 @@ export class StreamJournal implements Journal {
     return this.#unflushedBytes;
   }
 
-  append(realmId: number, record: Uint8Array): Position {
+  append(realmId: number, record: Uint8Array): RecordNumber {
     if (this.#isClosing) throw new Error("The journal is closed.");
     if (realmId !== this.#options.log.realmId) throw new Error(`This is not the journal of realm ${realmId}.`);
     if (record.length > limits.journal_record_bytes_max) {
@@ -108,7 +108,7 @@ export class StreamJournal implements Journal {
   }
 
   /** The last message stays: it says where the next owner continues. */
-  release(upTo: Position): void {
+  release(upTo: RecordNumber): void {
     this.#released = Math.max(this.#released, upTo);
     const kept = this.#sent.findIndex(({ position }) => position > this.#released);
     const first = kept < 0 ? this.#sent.length - 1 : kept;

@@ -10,12 +10,12 @@ import { OwnershipLost } from "../../store/path-guard.ts";
 import { turnKey } from "../../store/turn-number.ts";
 import { type CheckpointMaker, type StartMaker, startCheckpointThread } from "./checkpoint-maker.ts";
 import type { CheckpointNotice } from "./checkpoint-worker.ts";
-import type { Position } from "./journal.ts";
+import type { RecordNumber } from "./journal.ts";
 import type { RecordedWrite } from "./record.ts";
 import { RecordPack } from "./record-pack.ts";
 
 interface WaitingRecord {
-  readonly position: Position;
+  readonly position: RecordNumber;
   readonly turn: number;
   /** Size in the pack. */
   readonly bytes: number;
@@ -75,9 +75,9 @@ export class Checkpointer {
   readonly #guards: readonly RecordedWrite[];
   /** In the order in which they are visited. */
   readonly #realms = new Map<number, AdoptedRealm>();
-  #durable: Position = 0;
+  #durable: RecordNumber = 0;
   /** Where the run under way ends. */
-  #runUpTo: Position = 0;
+  #runUpTo: RecordNumber = 0;
   #waitingBytes = 0;
   /** Of the packs. */
   #packBytes = 0;
@@ -86,7 +86,7 @@ export class Checkpointer {
   /** Waiting until the thread has closed a store, in the order in which it was asked. */
   readonly #forgetting: (() => void)[] = [];
   /** Records after it were left in the journal, because the disk was full. */
-  #leftUpTo: Position = Number.POSITIVE_INFINITY;
+  #leftUpTo: RecordNumber = Number.POSITIVE_INFINITY;
 
   constructor(options: CheckpointerOptions) {
     this.#options = options;
@@ -111,7 +111,7 @@ export class Checkpointer {
   }
 
   /** The stores have all records up to here. */
-  get storedUpTo(): Position {
+  get storedUpTo(): RecordNumber {
     let first = Math.min(this.#durable, this.#leftUpTo) + 1;
     for (const { waiting } of this.#realms.values()) first = Math.min(first, waiting[0]?.position ?? first);
     return first - 1;
@@ -123,7 +123,7 @@ export class Checkpointer {
   }
 
   /** The bytes are copied. */
-  add(realmId: number, position: Position, turn: number, record: Uint8Array): void {
+  add(realmId: number, position: RecordNumber, turn: number, record: Uint8Array): void {
     const realm = this.#realms.get(realmId);
     // Otherwise the journal would forget a record that no store has.
     if (realm === undefined) throw new Error(`realm ${realmId} has a turn, but is not open`);
@@ -135,7 +135,7 @@ export class Checkpointer {
   }
 
   /** Records up to here may be brought into the stores. */
-  durableUpTo(position: Position): void {
+  durableUpTo(position: RecordNumber): void {
     this.#durable = position;
     if (!this.#hasDue) return;
     if (this.#options.isUrgent()) this.runNow();

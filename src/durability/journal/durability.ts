@@ -2,20 +2,20 @@
  * How the turns of a process's realms become durable: a turn's rows are in memory and its record is in the journal; the
  * stores get them later, many turns at once.
  */
-import type { Tables } from "../../store/tables.ts";
-import { type Gate, openGate } from "./gate.ts";
+import type { StoreTables } from "../../store/tables.ts";
+import { alwaysDurable, type DurabilityGate } from "./durability-gate.ts";
 
 /** A realm's store. Nobody else writes to it while it is adopted. */
 export interface RealmTables {
   readonly id: number;
   readonly folder: string;
-  readonly tables: Tables;
+  readonly tables: StoreTables;
 }
 
 /** The tables that a realm works on, and the gate for what shows them. */
 export interface DurableTables {
-  readonly tables: Tables;
-  readonly gate: Gate;
+  readonly tables: StoreTables;
+  readonly gate: DurabilityGate;
   /** Nothing waits to become durable, and the realm's store has every turn. */
   readonly isSettled: boolean;
   /** Resolves when the realm's store has every turn: at once if it is settled. */
@@ -47,7 +47,7 @@ export interface Durability {
  */
 export const offline: Durability = {
   lag: { unflushedBytes: 0, uncheckpointedBytes: 0 },
-  adopt: ({ tables }) => ({ tables, gate: openGate, isSettled: true, close: () => Promise.resolve() }),
+  adopt: ({ tables }) => ({ tables, gate: alwaysDurable, isSettled: true, close: () => Promise.resolve() }),
   archiveMark: () => () => true,
   assertOwned: () => undefined,
   close: () => Promise.resolve(),

@@ -9,10 +9,10 @@ import { limits } from "../../../schemas/limits.ts";
 import { flushFolderSync } from "../../store/folders.ts";
 import { startPrepared } from "../threads/start-thread.ts";
 import { beginFrame, frameBytes, frameMemory } from "./frame.ts";
-import { type Journal, JournalDamaged, JournalLost, type Position, type Recorded } from "./journal.ts";
+import { type Journal, JournalDamaged, JournalLost, type Recorded, type RecordNumber } from "./journal.ts";
 import { createRing, RingProducer } from "./journal-ring.ts";
 import type { ThreadNotice, ThreadStart } from "./journal-thread.ts";
-import { type Owner, takeOver } from "./owner.ts";
+import { type JournalWriter, takeOver } from "./journal-writer.ts";
 import { type Recovery, recoverJournal } from "./recovery.ts";
 import { type PoolSizes, removeSpares, segmentFile } from "./segments.ts";
 
@@ -36,12 +36,12 @@ export interface FileJournalOptions {
   /** Called once if the journal is lost: the process must end (M5). */
   readonly fatal: (error: JournalLost) => void;
   /** The stores hold records up to here, so the journal cannot end before it. */
-  readonly storedUpTo?: Position;
+  readonly storedUpTo?: RecordNumber;
   /**
    * Brings what is left of the last owner into the stores. Its segments are removed then, before there is a new one: on
    * a full disk they are the only space.
    */
-  readonly settle?: (records: Iterable<Recorded>) => Promise<void>;
+  readonly applyRecords?: (records: Iterable<Recorded>) => Promise<void>;
   /** Whether segments of this size stay after `settle` until they are released: an archive or a backup may lack their records. */
   readonly keepsSettled?: (bytes: number) => boolean;
   readonly sizes?: Partial<JournalSizes>;
@@ -69,14 +69,14 @@ export async function openFileJournal(options: FileJournalOptions): Promise<Open
   }
   removeSpares(folder);
   const keeps = options.keepsSettled?.(bytesOf(recovered)) ?? false;
-  if (options.settle !== undefined) {
-    await options.settle(recovered.records());
+  if (options.applyRecords !== undefined) {
+    await options.applyRecords(recovered.records());
     if (!keeps) forget(owner, recovered);
   }
   const { ringBytes, ...sizes } = { ...usualSizes, ...options.sizes };
   const ring = createRing(ringBytes);
   const { end } = recovered;
-  const isForgotten = options.settle !== undefined && !keeps;
+  const isForgotten = options.applyRecords !== undefined && !keeps;
   const { segments, released } = isForgotten ? { segments: [], released: end } : recovered;
   const start: ThreadStart = { ring, folder, epoch: owner.epoch, segments, end, released, sizes };
   const worker = startPrepared(journalProgram, start);
@@ -95,17 +95,17 @@ export function bytesOf({ segments, released }: Recovery): number {
 }
 
 /** The stores have everything: no older segment is needed. */
-function forget(owner: Owner, { segments, end }: Recovery): void {
+function forget(owner: JournalWriter, { segments, end }: Recovery): void {
   owner.noteSettled(end);
   for (const segment of segments) rmSync(join(owner.folder, segmentFile(segment)));
   flushFolderSync(owner.folder);
 }
 
 interface Parts {
-  readonly owner: Owner;
+  readonly owner: JournalWriter;
   readonly worker: Worker;
   readonly producer: RingProducer;
-  readonly end: Position;
+  readonly end: RecordNumber;
   readonly fatal: (error: JournalLost) => void;
 }
 
@@ -124,8 +124,8 @@ export class FileJournal implements Journal {
   /** Records that found no room in the ring, from `#waitingFrom` on. */
   #waiting: Waiting[] = [];
   #waitingFrom = 0;
-  #appended: Position;
-  #durable: Position;
+  #appended: RecordNumber;
+  #durable: RecordNumber;
   #unflushedBytes = 0;
   /** As the journal thread counts, modulo 2^32. */
   #counted = { records: 0, bytes: 0 };
@@ -148,11 +148,11 @@ export class FileJournal implements Journal {
     return journal;
   }
 
-  get appended(): Position {
+  get appended(): RecordNumber {
     return this.#appended;
   }
 
-  get durable(): Position {
+  get durable(): RecordNumber {
     return this.#durable;
   }
 
@@ -160,7 +160,7 @@ export class FileJournal implements Journal {
     return this.#unflushedBytes;
   }
 
-  append(realmId: number, record: Uint8Array): Position {
+  append(realmId: number, record: Uint8Array): RecordNumber {
     if (this.#state === "closing" || this.#state === "closed") throw new Error("The journal is closed.");
     if (record.length > limits.journal_record_bytes_max) {
       throw new RangeError(
@@ -176,7 +176,7 @@ export class FileJournal implements Journal {
     this.#listener = listener;
   }
 
-  release(upTo: Position): void {
+  release(upTo: RecordNumber): void {
     this.#parts.producer.release(upTo);
   }
 

@@ -5,7 +5,7 @@
  * a reader that the records before them were durable; the next frame overwrites a `durable` mark.
  */
 import { crc32c } from "@node-rs/crc32";
-import type { Position } from "./journal.ts";
+import type { RecordNumber } from "./journal.ts";
 
 /** Offsets in the header. The checksum covers everything after it, up to the end of the record. */
 const at = { checksum: 0, mark: 4, recordBytes: 8, realmId: 12, epoch: 16, position: 24, durable: 32 } as const;
@@ -30,9 +30,9 @@ export interface Frame {
   /** Of the owner that wrote it. */
   readonly epoch: number;
   /** Of its record; that of the next record in a mark. */
-  readonly position: Position;
+  readonly position: RecordNumber;
   /** The last record that was durable when the frame was written. */
-  readonly durable: Position;
+  readonly durable: RecordNumber;
 }
 
 export function frameMemory(bytes: Uint8Array): FrameMemory {

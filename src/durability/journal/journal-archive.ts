@@ -1,14 +1,14 @@
 /** What copies the records of a journal elsewhere (src/durability/archive/), and needs them until then. */
-import type { Position } from "./journal.ts";
+import type { RecordNumber } from "./journal.ts";
 
 export interface JournalArchive {
   /** The journal keeps the records after this one. */
-  readonly keepsAfter: Position;
+  readonly keepsAfter: RecordNumber;
   appended(recordBytes: number): void;
   /** Records up to here are durable. */
-  durableUpTo(position: Position): void;
+  durableUpTo(position: RecordNumber): void;
   /** The stores have all records up to here. */
-  storedUpTo(position: Position): void;
+  storedUpTo(position: RecordNumber): void;
   /** An organization was opened: from now on its store has the present form. */
   opened(realmId: number): void;
   /** Sets who is told when `keepsAfter` has grown. */

@@ -3,18 +3,18 @@
  * that brings durable records into the stores. docs/adr/0009-journal.md has the drawing.
  */
 import type { Histogram } from "../../metrics/instruments.ts";
-import { environmentOf } from "../../store/environment.ts";
 import { nameOfKey } from "../../store/key-encoding.ts";
+import { lmdbOf } from "../../store/lmdb.ts";
 import { PathGuard } from "../../store/path-guard.ts";
 import { turnKey, turnNumberIn } from "../../store/turn-number.ts";
+import { type Backlog, BacklogLimit, type BacklogShare } from "./backlog-limit.ts";
 import type { StartMaker } from "./checkpoint-maker.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import type { Durability, DurableTables, Lag, RealmTables } from "./durability.ts";
-import { Gates, onceDurable } from "./gate.ts";
+import { DurabilityGates, onceDurable } from "./durability-gate.ts";
 import type { Journal } from "./journal.ts";
 import type { JournalArchive } from "./journal-archive.ts";
 import { OverlayTables } from "./overlay-tables.ts";
-import { type Lacking, Room, type RoomShare } from "./room.ts";
 
 export interface JournalDurabilityOptions {
   readonly journal: Journal;
@@ -40,7 +40,7 @@ export interface JournalDurabilityOptions {
   readonly flushTimes?: Histogram;
   readonly startMaker?: StartMaker;
   /** Shared with the other journals of the process, if there are any. */
-  readonly room?: Room;
+  readonly room?: BacklogLimit;
   /** As of Durability; by default, nobody can take the journal over without its noticing. */
   readonly assertOwned?: () => void;
   /** Whether anything may leave at all; by default always. In a cluster: whether this node still owns the realms. */
@@ -50,18 +50,18 @@ export interface JournalDurabilityOptions {
 export class JournalDurability implements Durability {
   readonly #options: JournalDurabilityOptions;
   readonly #journal: Journal;
-  readonly #gates: Gates;
+  readonly #gates: DurabilityGates;
   readonly #checkpointer: Checkpointer;
   /** Since when records wait for a flush; null if none do. */
   #waitingSince: number | null = null;
-  readonly #room: Room;
-  readonly #share: RoomShare;
+  readonly #room: BacklogLimit;
+  readonly #share: BacklogShare;
 
   constructor(options: JournalDurabilityOptions) {
     this.#options = options;
     this.#journal = options.journal;
-    this.#room = options.room ?? new Room(options.reportBug);
-    this.#gates = new Gates({
+    this.#room = options.room ?? new BacklogLimit(options.reportBug);
+    this.#gates = new DurabilityGates({
       journal: options.journal,
       hasRoom: () => this.#hasRoom(),
       onceRoom: (goOn) => this.#room.once(goOn),
@@ -83,7 +83,7 @@ export class JournalDurability implements Durability {
     const checkpointer = this.#checkpointer;
     const lacking = () => this.#lacking;
     this.#share = this.#room.join({
-      get lacking() {
+      get backlog() {
         return lacking();
       },
       checkpoint: () => checkpointer.runNow(),
@@ -104,7 +104,7 @@ export class JournalDurability implements Durability {
   }
 
   adopt({ id, folder, tables }: RealmTables): DurableTables {
-    const turn = turnNumberIn(environmentOf(tables));
+    const turn = turnNumberIn(lmdbOf(tables));
     const gate = this.#gates.open();
     const place = new PathGuard(tables.file);
     const overlay = new OverlayTables({
@@ -159,7 +159,7 @@ export class JournalDurability implements Durability {
     return { unflushedBytes: this.#journal.unflushedBytes, uncheckpointedBytes: this.#checkpointer.waitingBytes };
   }
 
-  get #lacking(): Lacking {
+  get #lacking(): Backlog {
     return { ...this.lag, recordMemoryBytes: this.#checkpointer.memoryBytes };
   }
 

@@ -4,7 +4,7 @@
  * finishes and writes it in place.
  */
 import { beginFrame, begunRecordBytes, type FrameMemory, frameBytes, frameHeaderBytes, frameMemory } from "./frame.ts";
-import type { Position } from "./journal.ts";
+import type { RecordNumber } from "./journal.ts";
 
 export interface RingMemory {
   readonly control: SharedArrayBuffer;
@@ -80,7 +80,7 @@ export class RingProducer {
     return true;
   }
 
-  release(upTo: Position): void {
+  release(upTo: RecordNumber): void {
     Atomics.store(this.#wide, releasedWord, BigInt(upTo));
     this.#wake();
   }
@@ -145,7 +145,7 @@ export class RingConsumer {
     this.#size = frames.byteLength;
   }
 
-  get released(): Position {
+  get released(): RecordNumber {
     return Number(Atomics.load(this.#wide, releasedWord));
   }
 
@@ -214,7 +214,7 @@ export class RingConsumer {
   }
 
   /** @param released what the caller knows to be released */
-  waitForMore(released: Position): void {
+  waitForMore(released: RecordNumber): void {
     Atomics.store(this.#words, word.asleep, 1);
     const isIdle = Atomics.load(this.#words, word.head) === this.#taken && !this.isEnding && this.released === released;
     if (isIdle) Atomics.wait(this.#words, word.asleep, 1);

@@ -5,28 +5,28 @@
  */
 
 /** The number of a record in the journal: 1 for the first one ever, without gaps. */
-export type Position = number;
+export type RecordNumber = number;
 
 /** A record that was read back. */
 export interface Recorded {
-  readonly position: Position;
+  readonly position: RecordNumber;
   readonly realmId: number;
   readonly bytes: Uint8Array;
 }
 
 export interface Journal {
   /** The last record that was appended; 0 if there is none. */
-  readonly appended: Position;
+  readonly appended: RecordNumber;
   /** Every record up to here survives a crash. */
-  readonly durable: Position;
+  readonly durable: RecordNumber;
   /** Size of the records that were appended and are not durable yet. */
   readonly unflushedBytes: number;
   /** Never waits. The bytes are copied, so the caller may reuse them. */
-  append(realmId: number, record: Uint8Array): Position;
+  append(realmId: number, record: Uint8Array): RecordNumber;
   /** Sets who is told each time `durable` has grown. It is told in a turn of the event loop of its own, never inside `append`. */
   onDurable(listener: () => void): void;
   /** Everything up to here is in the stores (checkpointed): the journal may forget it. */
-  release(upTo: Position): void;
+  release(upTo: RecordNumber): void;
   /** Resolves when every appended record is durable and the files are closed. */
   close(): Promise<void>;
 }

@@ -5,14 +5,14 @@ import { requireData } from "../../store/open-data-folder.ts";
 import { OwnershipLost } from "../../store/path-guard.ts";
 import { realmFolder } from "../../store/realm-folders.ts";
 import { prepareThread } from "../threads/start-thread.ts";
+import { journalFolder } from "./apply-journal.ts";
+import { applyRecords } from "./apply-records.ts";
 import { checkpointProgram } from "./checkpoint-maker.ts";
 import type { Durability } from "./durability.ts";
 import { bytesOf, journalProgram, openFileJournal } from "./file-journal.ts";
-import type { JournalLost, Position } from "./journal.ts";
+import type { JournalLost, RecordNumber } from "./journal.ts";
 import type { JournalArchive } from "./journal-archive.ts";
 import { JournalDurability, type JournalDurabilityOptions } from "./journal-durability.ts";
-import { settle } from "./settle.ts";
-import { journalFolder } from "./settle-folder.ts";
 
 export interface OpenDurabilityOptions extends Omit<JournalDurabilityOptions, "journal" | "archive" | "isHeld"> {
   readonly dataDir: string;
@@ -28,7 +28,7 @@ export interface ArchivePorts {
   /** As `keepsSettled` of the journal. */
   keepsSettled(bytes: number): boolean;
   /** @param waitingBytes size of what is left in the journal */
-  open(durable: Position, waitingBytes: number): JournalArchive;
+  open(durable: RecordNumber, waitingBytes: number): JournalArchive;
 }
 
 /** Starts its threads, so that opening it does not wait for them. */
@@ -48,8 +48,8 @@ export async function openDurability(given: OpenDurabilityOptions): Promise<Dura
     folder,
     keepsSettled: (bytes) => (isWanted && options.hasSpace()) || archive?.keepsSettled(bytes) === true,
     fatal: (error) => options.fatal(asOwnership(error)),
-    settle: (records) =>
-      settle(records, (realmId) => {
+    applyRecords: (records) =>
+      applyRecords(records, (realmId) => {
         if (isErased(realmId)) return null;
         requireData(dataDir, realmId);
         checkStore(realmId);

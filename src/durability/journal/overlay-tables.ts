@@ -6,14 +6,14 @@
 import { limits } from "../../../schemas/limits.ts";
 import type { TableName } from "../../../schemas/records.ts";
 import { compareKeys } from "../../store/key-encoding.ts";
-import type { TableEntry, TableRange, Tables } from "../../store/tables.ts";
+import type { StoreTables, TableEntry, TableRange } from "../../store/tables.ts";
 import { type MemoryCount, Overlay } from "./overlay.ts";
-import type { Reads } from "./reads.ts";
+import type { ReadTracker } from "./read-tracker.ts";
 import { RecordEncoder } from "./record.ts";
 import type { OverlayRow } from "./sorted-rows.ts";
 
 export interface OverlayTablesOptions {
-  readonly tables: Tables;
+  readonly tables: StoreTables;
   /** The last turn that the store has. */
   readonly turn: number;
   readonly now: () => number;
@@ -22,7 +22,7 @@ export interface OverlayTablesOptions {
   /** How many rows are dropped at a time. */
   readonly dropRows?: number;
   /** Told of each table that is read (M9). */
-  readonly reads: Reads;
+  readonly reads: ReadTracker;
   /** A turn was written. The bytes are valid until it returns; if it throws, the turn is rolled back. */
   readonly append: (
     record: Uint8Array,
@@ -33,9 +33,9 @@ export interface OverlayTablesOptions {
 /** One for all realms: a record is handed on before the next one is encoded. */
 const encoder = new RecordEncoder();
 
-export class OverlayTables implements Tables {
+export class OverlayTables implements StoreTables {
   readonly #options: OverlayTablesOptions;
-  readonly #store: Tables;
+  readonly #store: StoreTables;
   readonly #overlay: Overlay;
   #isWriting = false;
   /** The store has the turns up to here. */
@@ -77,13 +77,13 @@ export class OverlayTables implements Tables {
   }
 
   get(table: TableName, key: unknown): Uint8Array | undefined {
-    this.#options.reads.saw(table);
+    this.#options.reads.noteRead(table);
     const bytes = this.#overlay.get(table, key);
     return bytes === undefined ? this.#store.get(table, key) : (bytes ?? undefined);
   }
 
   range(table: TableName, range: TableRange): Iterable<TableEntry> {
-    this.#options.reads.saw(table);
+    this.#options.reads.noteRead(table);
     const rows = this.#rowsIn(table, range);
     if (rows === null) return this.#store.range(table, range);
     const stored = this.#store.range(table, { ...range, limit: Number.POSITIVE_INFINITY });
@@ -91,7 +91,7 @@ export class OverlayTables implements Tables {
   }
 
   keys(table: TableName, range: TableRange): Iterable<unknown> {
-    this.#options.reads.saw(table);
+    this.#options.reads.noteRead(table);
     const rows = this.#rowsIn(table, range);
     if (rows === null) return this.#store.keys(table, range);
     const stored = this.#store.keys(table, { ...range, limit: Number.POSITIVE_INFINITY });
@@ -107,7 +107,7 @@ export class OverlayTables implements Tables {
 
   /** Reads the store for each row of the overlay: too slow for a turn. */
   count(table: TableName): number {
-    this.#options.reads.saw(table);
+    this.#options.reads.noteRead(table);
     let count = this.#store.count(table);
     for (const { key, bytes } of this.#overlay.rows(table)) {
       const isStored = this.#store.get(table, key) !== undefined;

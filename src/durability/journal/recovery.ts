@@ -14,8 +14,8 @@ import {
   frameMemory,
   readFrame,
 } from "./frame.ts";
-import { JournalDamaged, type Position, type Recorded } from "./journal.ts";
-import type { OwnerNote } from "./owner.ts";
+import { JournalDamaged, type Recorded, type RecordNumber } from "./journal.ts";
+import type { JournalWriterNote } from "./journal-writer.ts";
 import {
   decodeHead,
   listSegments,
@@ -29,15 +29,15 @@ export interface Recovery {
   /** Every segment that is there, also those that hold nothing of use. */
   readonly segments: readonly SegmentHead[];
   /** The last record; 0 if there was never one. */
-  readonly end: Position;
+  readonly end: RecordNumber;
   /** Records up to here need not be kept. */
-  readonly released: Position;
+  readonly released: RecordNumber;
   /** The records that are still there, in order. To be read before `release` removes their segments. */
   records(): Iterable<Recorded>;
 }
 
 /** @throws JournalDamaged when records are missing that may have been acknowledged. Nothing has been changed then. */
-export function recoverJournal(folder: string, before: OwnerNote | null): Recovery {
+export function recoverJournal(folder: string, before: JournalWriterNote | null): Recovery {
   const segments = listSegments(folder).map((name) => readHead(folder, name));
   const settled = before?.settledUpTo ?? 0;
   // The last owner was removing the segments that it had settled; a power cut may keep any of them.
@@ -65,11 +65,11 @@ export function recoverJournal(folder: string, before: OwnerNote | null): Recove
 /** A segment and where the one after it starts; null for the last one. */
 export interface Part {
   readonly head: SegmentHead;
-  readonly until: Position | null;
+  readonly until: RecordNumber | null;
 }
 
 /** Leaves out segments that hold only what was released, or what an earlier owner wrote after it had lost the folder. */
-export function partsOf(segments: readonly SegmentHead[], released: Position): Part[] {
+export function partsOf(segments: readonly SegmentHead[], released: RecordNumber): Part[] {
   const counted = segments.filter((head) =>
     segments.every((other) => other.epoch <= head.epoch || other.start > head.start),
   );
@@ -79,7 +79,7 @@ export function partsOf(segments: readonly SegmentHead[], released: Position): P
 }
 
 /** @returns the position after the last record of a segment, whose records are durable now */
-function endOf(folder: string, part: Part): Position {
+function endOf(folder: string, part: Part): RecordNumber {
   const reader = new SegmentReader(folder, part.head);
   let next = part.head.start;
   for (const { position } of reader.records(part.until)) next = position + 1;
@@ -123,7 +123,7 @@ class SegmentReader {
   }
 
   /** The records in order, up to the first frame that is not the next one. */
-  *records(until: Position | null): Iterable<Recorded> {
+  *records(until: RecordNumber | null): Iterable<Recorded> {
     for (let position = this.#head.start; position !== until; position++) {
       const frame = readFrame(this.#memory, this.#offset);
       // A segment that is used again holds frames of its past.
@@ -135,7 +135,7 @@ class SegmentReader {
   }
 
   /** Looks in the rest of the segment for a frame that was written when record `next` was durable. */
-  witness(next: Position): Frame | null {
+  witness(next: RecordNumber): Frame | null {
     for (let offset = this.#offset; offset < this.#memory.bytes.length; offset += frameAlignment) {
       const frame = readFrame(this.#memory, offset);
       if (frame === null || frame.epoch !== this.#head.epoch) continue;
@@ -175,7 +175,12 @@ function readDurably(path: string, bytes: number): Uint8Array {
 }
 
 /** The note of the last owner shows what must be there, even if its last segments are gone. */
-function requireWhatWasNoted(folder: string, note: OwnerNote | null, segments: readonly SegmentHead[], end: Position) {
+function requireWhatWasNoted(
+  folder: string,
+  note: JournalWriterNote | null,
+  segments: readonly SegmentHead[],
+  end: RecordNumber,
+) {
   if (note === null || note.settledUpTo !== undefined) return;
   if (!segments.some(({ epoch }) => epoch >= note.epoch))
     throw new JournalDamaged(`${folder} has no segment of its last owner, ${note.epoch}. ${advice}`);
@@ -186,7 +191,7 @@ function requireWhatWasNoted(folder: string, note: OwnerNote | null, segments: r
 
 const advice = "Put the missing files back, or restore a backup or, of an archive, a moment (restore --to).";
 
-function missing(folder: string, from: Position, to: Position, before: SegmentHead): JournalDamaged {
+function missing(folder: string, from: RecordNumber, to: RecordNumber, before: SegmentHead): JournalDamaged {
   const place = join(folder, segmentFile(before));
   return new JournalDamaged(`Records ${from} to ${to} are missing before ${place}. ${advice}`);
 }

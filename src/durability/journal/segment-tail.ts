@@ -5,21 +5,21 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { frameBytes, frameHeaderBytes, frameMemory, readFrame } from "./frame.ts";
-import { JournalDamaged, type Position } from "./journal.ts";
+import { JournalDamaged, type RecordNumber } from "./journal.ts";
 import { type Part, partsOf, readHead } from "./recovery.ts";
 import { listSegments, segmentFile, segmentHeadBytes } from "./segments.ts";
 
 /** Whole frames, one after the other. */
 export interface Frames {
   readonly bytes: Uint8Array;
-  readonly first: Position;
-  readonly last: Position;
+  readonly first: RecordNumber;
+  readonly last: RecordNumber;
 }
 
 /** Where the next record begins. */
 interface Place extends Part {
   readonly offset: number;
-  readonly next: Position;
+  readonly next: RecordNumber;
 }
 
 /** Most passes read less. */
@@ -38,7 +38,7 @@ export class SegmentTail {
    * @param bytesMax a larger record is returned alone
    * @throws JournalDamaged when the first of them is not there
    */
-  read(from: Position, upTo: Position, bytesMax: number): Frames {
+  read(from: RecordNumber, upTo: RecordNumber, bytesMax: number): Frames {
     const known = this.#place?.next === from ? this.#place : null;
     const frames = known === null ? null : this.#readAt(known, upTo, bytesMax);
     if (frames !== null) return frames;
@@ -48,7 +48,7 @@ export class SegmentTail {
     return found;
   }
 
-  #readAt(place: Place, upTo: Position, bytesMax: number): Frames | null {
+  #readAt(place: Place, upTo: RecordNumber, bytesMax: number): Frames | null {
     const last = place.until === null ? upTo : Math.min(upTo, place.until - 1);
     const { bytes, next } = this.#framesFrom(place, last, bytesMax);
     if (bytes.length === 0) return null;
@@ -56,7 +56,7 @@ export class SegmentTail {
     return { bytes, first: place.next, last: next - 1 };
   }
 
-  #placeOf(from: Position): Place {
+  #placeOf(from: RecordNumber): Place {
     const parts = partsOf(this.#heads(), from - 1);
     const part = parts.findLast(({ head }) => head.start <= from);
     if (part === undefined) throw this.#missing(from);
@@ -83,7 +83,7 @@ export class SegmentTail {
    * Whole frames up to a record; none if the segment was removed.
    * @returns `next`: the position after the last of them
    */
-  #framesFrom({ head, offset, next }: Place, last: Position, bytesMax: number) {
+  #framesFrom({ head, offset, next }: Place, last: RecordNumber, bytesMax: number) {
     const file = openIfThere(join(this.#folder, segmentFile(head)));
     if (file === null) return { bytes: new Uint8Array(0), next };
     try {
@@ -110,7 +110,7 @@ export class SegmentTail {
     }
   }
 
-  #missing(position: Position): JournalDamaged {
+  #missing(position: RecordNumber): JournalDamaged {
     return new JournalDamaged(`${this.#folder} does not have record ${position} any more.`);
   }
 }

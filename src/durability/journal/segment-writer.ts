@@ -7,8 +7,8 @@
 import { flushFolderSync } from "../../store/folders.ts";
 import { OwnershipLost } from "../../store/path-guard.ts";
 import { begunRecordBytes, encodeMark, finishFrame, frameBytes, frameHeaderBytes, frameMemory } from "./frame.ts";
-import { JournalLost, type Position } from "./journal.ts";
-import { Owner } from "./owner.ts";
+import { JournalLost, type RecordNumber } from "./journal.ts";
+import { JournalWriter } from "./journal-writer.ts";
 import { type OpenSegment, type PoolSizes, type SegmentHead, SegmentPool, segmentHeadBytes } from "./segments.ts";
 
 export interface WriterStart {
@@ -17,8 +17,8 @@ export interface WriterStart {
   /** The segments that were found; they go when they are released. */
   readonly segments: readonly SegmentHead[];
   /** The last record that was found. */
-  readonly end: Position;
-  readonly released: Position;
+  readonly end: RecordNumber;
+  readonly released: RecordNumber;
   readonly sizes: PoolSizes;
 }
 
@@ -27,7 +27,7 @@ const endBytes = frameHeaderBytes;
 const pageBytes = 4096;
 
 export class SegmentWriter {
-  readonly #owner: Owner;
+  readonly #owner: JournalWriter;
   readonly #pool: SegmentPool;
   readonly #segmentBytes: number;
   /** Older segments, in order. */
@@ -40,14 +40,14 @@ export class SegmentWriter {
   /** Where the segment ends with them. */
   #end = segmentHeadBytes;
   /** The last record that was finished. */
-  #last: Position;
-  #durable: Position;
-  #released: Position;
+  #last: RecordNumber;
+  #durable: RecordNumber;
+  #released: RecordNumber;
   #isMarked = true;
 
   /** Every owner begins a segment of its own. @throws JournalLost */
   constructor({ folder, epoch, segments, end, released, sizes }: WriterStart) {
-    this.#owner = new Owner(folder, epoch);
+    this.#owner = new JournalWriter(folder, epoch);
     this.#pool = new SegmentPool(folder, epoch, sizes);
     this.#segmentBytes = sizes.segmentBytes;
     this.#sealed = [...segments];
@@ -62,7 +62,7 @@ export class SegmentWriter {
   }
 
   /** Every record up to here survives a crash. */
-  get durable(): Position {
+  get durable(): RecordNumber {
     return this.#durable;
   }
 
@@ -88,7 +88,7 @@ export class SegmentWriter {
    * @param released records up to here need not be kept
    * @returns whether there may be more of it
    */
-  tidy(released: Position): boolean {
+  tidy(released: RecordNumber): boolean {
     return this.#orLost(() => {
       this.#noteReleased(released);
       if (this.#forget()) return true;
@@ -99,7 +99,7 @@ export class SegmentWriter {
   }
 
   /** @param released as for `tidy` */
-  close(released: Position): void {
+  close(released: RecordNumber): void {
     this.#orLost(() => {
       this.#noteReleased(released);
       this.#mark();
@@ -178,7 +178,7 @@ export class SegmentWriter {
     return encodeMark(kind, { epoch: this.#owner.epoch, position: this.#durable + 1, durable: this.#durable });
   }
 
-  #noteReleased(upTo: Position): void {
+  #noteReleased(upTo: RecordNumber): void {
     this.#released = Math.min(Math.max(this.#released, upTo), this.#durable);
   }
 

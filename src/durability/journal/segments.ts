@@ -22,7 +22,7 @@ import { isOutOfDescriptors } from "../../store/descriptors.ts";
 import { flushFolderSync } from "../../store/folders.ts";
 import { PathGuard } from "../../store/path-guard.ts";
 import { getInteger, setInteger } from "./frame.ts";
-import type { Position } from "./journal.ts";
+import type { RecordNumber } from "./journal.ts";
 
 export interface SegmentName {
   /** Of the owner that created it. */
@@ -33,11 +33,11 @@ export interface SegmentName {
 
 export interface SegmentHead extends SegmentName {
   /** Position of its first record. */
-  readonly start: Position;
+  readonly start: RecordNumber;
   /** Size of the file. */
   readonly capacity: number;
   /** Records up to here need not be kept, so the segments that held them may be gone. */
-  readonly released: Position;
+  readonly released: RecordNumber;
 }
 
 export const segmentHeadBytes = 64;
@@ -115,7 +115,7 @@ export class OpenSegment {
     fdatasyncSync(this.#file);
   }
 
-  noteReleased(released: Position): void {
+  noteReleased(released: RecordNumber): void {
     this.head = { ...this.head, released };
     this.write([encodeHead(this.head)], 0);
     this.flush();

@@ -6,8 +6,8 @@
 
 import { refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
-import { type Gate, openGate } from "../../durability/journal/gate.ts";
-import type { Position } from "../../durability/journal/journal.ts";
+import { alwaysDurable, type DurabilityGate } from "../../durability/journal/durability-gate.ts";
+import type { RecordNumber } from "../../durability/journal/journal.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { step } from "../../runtime/life-cycle.ts";
 import type { Realm } from "../../runtime/realm.ts";
@@ -63,9 +63,9 @@ export class HttpResponder {
   /** While the state is open; null if there are none, which is usual. */
   #abortListeners: (() => void)[] | null = null;
   #isLast = false;
-  #gate: Gate = openGate;
+  #gate: DurabilityGate = alwaysDurable;
   /** What the answer shows; null: whatever memory holds when it is given. */
-  #seen: Position | null = null;
+  #seen: RecordNumber | null = null;
   #who: (() => string) | null = null;
   readonly #onEnd: () => void;
   #onRelease: () => void = nothing;
@@ -185,7 +185,7 @@ export class HttpResponder {
    *   else. Otherwise it shows whatever memory holds
    */
   answer(reply: HttpReply, head: RequestHead | null, isImmediate = false): void {
-    if (isImmediate) this.#seen = this.#gate.reads.seen;
+    if (isImmediate) this.#seen = this.#gate.reads.newestRecord;
     const state = this.#state;
     if (state.kind !== "open") {
       void reply.file?.close();
@@ -196,7 +196,7 @@ export class HttpResponder {
       if (/[\r\n]/.test(value)) throw new Error(`header ${name} would contain a line break`);
     }
     if (reply.closesConnection === true) this.#isLast = true;
-    const seen = this.#seen ?? this.#gate.shown;
+    const seen = this.#seen ?? this.#gate.newestRecord;
     if (this.#gate.isOpenFor(seen)) {
       this.#leave(state, reply, head);
       return;
@@ -205,7 +205,7 @@ export class HttpResponder {
   }
 
   /** A large answer counts as unsent while it waits: the disk may stand still for seconds. */
-  #hold(reply: HttpReply, head: Head, seen: Position): void {
+  #hold(reply: HttpReply, head: Head, seen: RecordNumber): void {
     const size = reply.file === undefined ? bodySize(reply.body) : 0;
     const isLarge = size > limits.answer_small_bytes_max;
     const holding = isLarge ? this.#options.unsent.hold(this.#holder(), size, () => this.#evict()) : null;
@@ -222,7 +222,7 @@ export class HttpResponder {
     const kept = isRefused ? overloadedAs(reply) : reply;
     this.#state = step(responderLife, state, "hold", { kind: "held", reply: kept, head, holding } as const);
     // The gate keeps nothing of the answer, so an abort frees its memory at once.
-    this.#gate.pass(() => this.#release(), seen);
+    this.#gate.waitFor(() => this.#release(), seen);
   }
 
   #release(): void {

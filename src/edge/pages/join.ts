@@ -13,7 +13,7 @@ import { limits } from "../../../schemas/limits.ts";
 import { hashApiKey } from "../../operations/identity/authentication.ts";
 import type { VerifiedLogin } from "../../operations/identity/password-login.ts";
 import type { Passwords } from "../../operations/identity/passwords.ts";
-import { newApiKey } from "../../operations/identity/secrets.ts";
+import { newSecret } from "../../operations/identity/secrets.ts";
 import { startSession } from "../../operations/identity/start-session.ts";
 import { joinLink, joinPrefix as prefix } from "../../operations/links.ts";
 import type { RateLimits } from "../../operations/rate-limits.ts";
@@ -108,7 +108,7 @@ async function sendConfirmation(request: PageRequest, invited: Invited, tools: S
   }
   const attempt = tools.rates.take("login", tools.address);
   if (attempt !== null && attempt.retryAfterS > 0) return tooManyPage(attempt.retryAfterS);
-  const key = newApiKey();
+  const key = newSecret();
   const mail = { email, keyHash: hashApiKey(key), link: joinLink(tools.siteOf(realm), key) };
   const to = { actor: "invitation", id: invited.invitation.id } as const;
   const asked = await realm.dispatcher.ask(command(to, "invitation.confirm-address", mail, null));

@@ -11,7 +11,7 @@ import { limits } from "../../../schemas/limits.ts";
 import { hashApiKey } from "../../operations/identity/authentication.ts";
 import { verifyLogin } from "../../operations/identity/password-login.ts";
 import type { Passwords } from "../../operations/identity/passwords.ts";
-import { newApiKey } from "../../operations/identity/secrets.ts";
+import { newSecret } from "../../operations/identity/secrets.ts";
 import type { RateLimits } from "../../operations/rate-limits.ts";
 import type { Realm } from "../../runtime/realm.ts";
 import { errorPage, type PageRequest, type PageRoute } from "../http/pages.ts";
@@ -55,7 +55,7 @@ async function ask(request: PageRequest, { rates, siteOf, sendsEmail }: Password
   const attempt = rates.take("login", request.address());
   if (attempt !== null && attempt.retryAfterS > 0) return tooManyPage(attempt.retryAfterS);
   const { realm } = request;
-  const key = newApiKey();
+  const key = newSecret();
   const params = { email, keyHash: hashApiKey(key), link: resetLink(siteOf(realm), key) };
   const asked = await realm.dispatcher.ask(command({ actor: "realm" }, "password.reset-request", params, null));
   return asked.kind === "ok" ? askedPage(email, sendsEmail) : unavailable();

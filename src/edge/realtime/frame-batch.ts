@@ -5,7 +5,7 @@
  */
 import { Packr } from "msgpackr";
 import { limits } from "../../../schemas/limits.ts";
-import type { Gate } from "../../durability/journal/gate.ts";
+import type { DurabilityGate } from "../../durability/journal/durability-gate.ts";
 import type { Encoding } from "./encoded-event.ts";
 import type { Format } from "./socket-frames.ts";
 
@@ -150,7 +150,7 @@ export class PublishBatch {
    * The publication is over. What it brought leaves in pieces when it is durable (M1): if each socket waited at the gate,
    * that would cost as much as writing to it.
    */
-  end(gate: Pick<Gate, "pass">, reportBug: (error: unknown) => void): void {
+  end(gate: Pick<DurabilityGate, "waitFor">, reportBug: (error: unknown) => void): void {
     const distinct = new Set<FrameBatch>();
     const parcels = this.#addressees.flatMap((to) => {
       const frameBatch = to.take();
@@ -162,7 +162,7 @@ export class PublishBatch {
     const bytes = [...distinct].reduce((sum, { size }) => sum + size, 0);
     for (let from = 0; from < parcels.length; from += limits.gate_piece_sockets) {
       const to = from + limits.gate_piece_sockets;
-      gate.pass(() => sendAll(parcels.slice(from, to), reportBug), undefined, to < parcels.length ? 0 : bytes);
+      gate.waitFor(() => sendAll(parcels.slice(from, to), reportBug), undefined, to < parcels.length ? 0 : bytes);
     }
   }
 }

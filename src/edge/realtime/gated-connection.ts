@@ -2,9 +2,9 @@
  * A socket's connection behind its realm's gate: messages wait until everything that the realm's memory showed when
  * they were sent is durable (M1), and leave in order. What waits counts as buffered.
  */
-import type { Gate } from "../../durability/journal/gate.ts";
+import type { DurabilityGate } from "../../durability/journal/durability-gate.ts";
 import { type SocketConnection, sendStatus } from "../transport/transport.ts";
-import type { OutboxConnection, Position } from "./outbox.ts";
+import type { BufferedConnection, RecordNumber } from "./send-buffer.ts";
 
 interface Waiting {
   readonly message: (connection: SocketConnection) => number;
@@ -15,9 +15,9 @@ interface Waiting {
 
 const nothing: Waiting = { message: () => sendStatus.sent, bytes: 0, isEnd: false };
 
-export class GatedConnection implements OutboxConnection {
+export class GatedConnection implements BufferedConnection {
   readonly #connection: SocketConnection;
-  readonly #gate: Gate;
+  readonly #gate: DurabilityGate;
   /** Messages that have not passed the gate yet. The gate keeps nothing of them, so a close frees their memory at once. */
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
@@ -29,7 +29,7 @@ export class GatedConnection implements OutboxConnection {
   #onLeft: () => void = () => undefined;
   #onDropped: () => void = () => undefined;
 
-  constructor(connection: SocketConnection, gate: Gate) {
+  constructor(connection: SocketConnection, gate: DurabilityGate) {
     this.#connection = connection;
     this.#gate = gate;
   }
@@ -60,16 +60,16 @@ export class GatedConnection implements OutboxConnection {
     return this.#leave(data, (connection) => connection.sendLastFragment(data));
   }
 
-  get shown(): Position {
-    return this.#hasPassed ? 0 : this.#gate.shown;
+  get shown(): RecordNumber {
+    return this.#hasPassed ? 0 : this.#gate.newestRecord;
   }
 
-  isOpenFor(position: Position): boolean {
+  isOpenFor(position: RecordNumber): boolean {
     return this.#gate.isOpenFor(position);
   }
 
-  wait(position: Position, goOn: () => void): void {
-    this.#gate.pass(() => {
+  wait(position: RecordNumber, goOn: () => void): void {
+    this.#gate.waitFor(() => {
       if (this.#isClosed) return;
       goOn();
       this.#onLeft();
@@ -136,7 +136,7 @@ export class GatedConnection implements OutboxConnection {
   #pass(waiting: Waiting): void {
     this.#waiting.push(waiting);
     this.#waitingBytes += waiting.bytes;
-    this.#gate.pass(this.#next);
+    this.#gate.waitFor(this.#next);
   }
 
   readonly #next = (): void => {

@@ -115,7 +115,7 @@ export class Hub implements EventSink {
   }
 
   queue(id: string): LiveQueue | undefined {
-    this.realm.gate.reads.saw("queues");
+    this.realm.gate.reads.noteRead("queues");
     return this.#queues.get(id);
   }
 

@@ -14,7 +14,7 @@ import { readSlice } from "./replay.ts";
 import type { Format } from "./socket-frames.ts";
 
 /** The part of a session that the reader uses. */
-export interface Outlet {
+export interface FrameOutput {
   readonly format: Format;
   /** Returns 0 once the connection is closed. */
   bufferedBytes(): number;
@@ -49,7 +49,7 @@ export class SocketReader implements FollowingReader {
   readonly kind = "socket" as const;
   readonly #hub: Hub;
   readonly #queue: LiveQueue;
-  readonly #outlet: Outlet;
+  readonly #outlet: FrameOutput;
   /** The client has everything up to this position. */
   readonly #after: number;
   #state: ReaderState = replaying;
@@ -58,7 +58,7 @@ export class SocketReader implements FollowingReader {
   /** Volatile events that wait for an empty buffer, by the key they replace; null if there are none, which is usual. */
   #waiting: Map<string, EncodedEvent> | null = null;
 
-  constructor(hub: Hub, queue: LiveQueue, outlet: Outlet, after: number) {
+  constructor(hub: Hub, queue: LiveQueue, outlet: FrameOutput, after: number) {
     this.#hub = hub;
     this.#queue = queue;
     this.#outlet = outlet;

@@ -8,7 +8,7 @@ import { closeCodes } from "../../../schemas/close-codes.ts";
 import type { Refusal } from "../../../schemas/errors.ts";
 import { errorBody, errorCodes, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
-import type { Gate } from "../../durability/journal/gate.ts";
+import type { DurabilityGate } from "../../durability/journal/durability-gate.ts";
 import { Counter } from "../../metrics/instruments.ts";
 import type { Authenticated } from "../../operations/calls.ts";
 import type { OperationExecutor } from "../../operations/execution/operation-executor.ts";
@@ -76,7 +76,7 @@ interface Upgrade {
 /** An upgrade that waits for its realm's gate. */
 interface LaterUpgrade {
   readonly leave: () => void;
-  readonly seen: Gate["shown"];
+  readonly seen: DurabilityGate["newestRecord"];
   readonly isValid: () => boolean;
 }
 
@@ -174,7 +174,7 @@ export class SocketServer {
       this.#answerHttp(response, { refusal: credentials, gate, isSecure });
       return;
     }
-    const seen = credentials === null ? 0 : (gate.reads.seen ?? gate.shown);
+    const seen = credentials === null ? 0 : (gate.reads.newestRecord ?? gate.newestRecord);
     const offered = request.getHeader("sec-websocket-protocol").split(",");
     const isPacked = offered.some((name) => name.trim() === "msgpack");
     const userAgent = this.#texts.share(
@@ -218,7 +218,7 @@ export class SocketServer {
       if (this.#isDraining || !later.isValid()) response.close();
       else later.leave();
     };
-    gate.pass(() => this.#guard(leave), later.seen);
+    gate.waitFor(() => this.#guard(leave), later.seen);
   }
 
   #isSecure(request: TransportRequest): boolean {
@@ -242,7 +242,7 @@ export class SocketServer {
    */
   #answerHttp(
     response: HandshakeResponse,
-    answer: { readonly refusal: Refusal; readonly gate: Gate | null; readonly isSecure: boolean },
+    answer: { readonly refusal: Refusal; readonly gate: DurabilityGate | null; readonly isSecure: boolean },
   ): void {
     const { refusal, gate, isSecure } = answer;
     let isOver = false;
@@ -254,7 +254,7 @@ export class SocketServer {
         if (!isOver) this.#guard(() => writeRefusal(response, refusal, isSecure));
       });
     if (gate === null) leave();
-    else gate.pass(leave);
+    else gate.waitFor(leave);
   }
 
   /** Returns null if the first frame will carry the credentials. */

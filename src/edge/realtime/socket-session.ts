@@ -22,14 +22,14 @@ import type { ApiKeyConnection, KeyEnd } from "./connections-by-api-key.ts";
 import type { FrameBatch } from "./frame-batch.ts";
 import { GatedConnection } from "./gated-connection.ts";
 import type { Hub } from "./hub.ts";
-import { Outbox } from "./outbox.ts";
 import type { LiveQueue } from "./queue.ts";
 import { isLost } from "./replay.ts";
+import { SendBuffer } from "./send-buffer.ts";
 import { decodeFrame, encodeAnswer, encodeReply, type Format, type Frame } from "./socket-frames.ts";
 import type { SocketHost } from "./socket-host.ts";
 import type { Visitor } from "./socket-operations.ts";
 import { callOf, type SocketRequest } from "./socket-operations.ts";
-import { type Outlet, SocketReader } from "./socket-reader.ts";
+import { type FrameOutput, SocketReader } from "./socket-reader.ts";
 import { type Connecting, type SessionState, sessionLife } from "./socket-states.ts";
 import type { UnauthenticatedSocket } from "./unauthenticated-sockets.ts";
 
@@ -38,7 +38,7 @@ let sessions = 0;
 
 const closed = { kind: "closed" } as const;
 
-export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedSocket {
+export class SocketSession implements ApiKeyConnection, FrameOutput, UnauthenticatedSocket {
   readonly #connection: GatedConnection;
   readonly #host: SocketHost;
   readonly #visitor: Visitor;
@@ -46,7 +46,7 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
   #state: SessionState = { kind: "connecting", timer: `socket:${sessions++}` };
   #callsPending = 0;
   #framesRefused = 0;
-  readonly #outbox: Outbox;
+  readonly #outbox: SendBuffer;
   readonly bufferedBytes = () => (this.#state.kind === "closed" ? 0 : this.#outbox.bufferedBytes);
   readonly hasUnread = () => this.bufferedBytes() > this.#connection.heldBytes;
 
@@ -57,7 +57,7 @@ export class SocketSession implements ApiKeyConnection, Outlet, UnauthenticatedS
     this.#host = host;
     this.#visitor = visitor;
     this.format = visitor.format;
-    this.#outbox = new Outbox({
+    this.#outbox = new SendBuffer({
       connection: this.#connection,
       unsent: host.unsent,
       who: () => this.#sender(),

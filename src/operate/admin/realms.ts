@@ -3,7 +3,7 @@ import type { Command, CommandType, ReplyOf } from "../../../actors/protocol/com
 import { type Role, roles } from "../../../schemas/types.ts";
 import type { UserRecord } from "../../../schemas/users.ts";
 import type { Realm } from "../../runtime/realm.ts";
-import type { Environment } from "../../store/environment.ts";
+import type { Lmdb } from "../../store/lmdb.ts";
 import type { RealmEntry } from "../../store/root.ts";
 import { oneLine, refusedBy } from "./failures.ts";
 import { AdminFailure } from "./operation.ts";
@@ -40,7 +40,7 @@ export async function ask<T extends CommandType>(realm: Realm, asked: Command<T>
 }
 
 /** @throws AdminFailure when the organization is open to its users */
-export function requireDeactivated({ label }: RealmEntry, rows: Environment): void {
+export function requireDeactivated({ label }: RealmEntry, rows: Lmdb): void {
   if ((rows.get("realm", "realm")?.deactivatedAt ?? null) !== null) return;
   throw new AdminFailure("refused", `organization ${label} is active: run deactivate-realm ${label} first`);
 }

@@ -3,7 +3,7 @@ import { statfsSync } from "node:fs";
 import { isEmailAddress } from "../../../domain/text.ts";
 import { limits } from "../../../schemas/limits.ts";
 import { programVersion } from "../../../schemas/server.ts";
-import type { Environment } from "../../store/environment.ts";
+import type { Lmdb } from "../../store/lmdb.ts";
 import { storeVersion } from "../../store/migrations.ts";
 import type { RealmEntry } from "../../store/root.ts";
 import { AdminFailure, defineOperation, emailParam } from "./operation.ts";
@@ -67,7 +67,7 @@ export const listRealmsOperation = defineOperation({
   },
 });
 
-function listed({ id, label, hosts, createdAt }: RealmEntry, environment: Environment): ListedRealm {
+function listed({ id, label, hosts, createdAt }: RealmEntry, environment: Lmdb): ListedRealm {
   const realm = environment.get("realm", "realm");
   return {
     id,

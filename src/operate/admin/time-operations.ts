@@ -1,6 +1,6 @@
 /** Operations on organizations' time. */
 import type { RetentionContext } from "../../../actors/retention/context.ts";
-import type { Environment } from "../../store/environment.ts";
+import type { Lmdb } from "../../store/lmdb.ts";
 import { lastTurnAt } from "../../store/set-time.ts";
 import { defineOperation } from "./operation.ts";
 
@@ -25,7 +25,7 @@ export const timeOperation = defineOperation({
   },
 });
 
-function stateOf(environment: Environment): Omit<RealmTimeState, "label"> {
+function stateOf(environment: Lmdb): Omit<RealmTimeState, "label"> {
   const snapshot = environment.get("snapshots", "retention");
   const held = snapshot?.state === "held" ? (snapshot.context as RetentionContext).held : null;
   return {

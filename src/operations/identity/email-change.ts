@@ -9,7 +9,7 @@ import { type Call, requireCaller } from "../calls.ts";
 import { emailChangeLink } from "../links.ts";
 import { originOf } from "../site.ts";
 import { hashApiKey } from "./authentication.ts";
-import { newApiKey } from "./secrets.ts";
+import { newSecret } from "./secrets.ts";
 
 /**
  * Sends the confirmation email; nothing changes before the user presses the button on the page behind the link. The current address succeeds without an
@@ -25,7 +25,7 @@ export async function startEmailChange(call: Call, email: string, site: string):
   if (refused !== null) return refused;
   if (!isEmailAddress(newEmail, limits.email_code_points_max)) return refuse.badRequest("Enter a valid email address.");
   if (originOf(call.siteUrl) === null) return refuse.badRequest("Invalid host");
-  const key = newApiKey();
+  const key = newSecret();
   const link = emailChangeLink(site, key);
   const asked = { newEmail, keyHash: hashApiKey(key), link };
   return call.realm.dispatcher.ask(

@@ -4,7 +4,7 @@ import { randomInt } from "node:crypto";
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const keyLength = 32;
 
-export function newApiKey(): string {
+export function newSecret(): string {
   let key = "";
   for (let index = 0; index < keyLength; index++) key += alphabet[randomInt(alphabet.length)];
   return key;

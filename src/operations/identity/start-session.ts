@@ -7,7 +7,7 @@ import { hashApiKey } from "./authentication.ts";
 import { loginFrom } from "./logins.ts";
 import type { VerifiedLogin } from "./password-login.ts";
 import { programName } from "./program-name.ts";
-import { newApiKey } from "./secrets.ts";
+import { newSecret } from "./secrets.ts";
 
 /** Where the request comes from. */
 export interface SessionRequest {
@@ -29,7 +29,7 @@ export async function startSession(
   { user, passwordHash }: VerifiedLogin,
   { siteUrl, userAgent, address }: SessionRequest,
 ): Promise<Reply<SessionUser>> {
-  const token = newApiKey();
+  const token = newSecret();
   const client = programName(userAgent);
   const params = {
     hash: hashApiKey(token),

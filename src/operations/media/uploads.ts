@@ -33,6 +33,6 @@ export async function storeFiles<A>({ files: store }: Realm, upload: FileStorage
   try {
     return await upload.ask();
   } finally {
-    store.settle(names, upload.isReferenced());
+    store.confirm(names, upload.isReferenced());
   }
 }

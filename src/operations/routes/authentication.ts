@@ -7,7 +7,7 @@ import { bind, requireCaller } from "../calls.ts";
 import { hashApiKey } from "../identity/authentication.ts";
 import { loginFrom } from "../identity/logins.ts";
 import { type LoginTools, verifyLogin } from "../identity/password-login.ts";
-import { newApiKey } from "../identity/secrets.ts";
+import { newSecret } from "../identity/secrets.ts";
 
 /** @param isDevelopment gives out keys without a password to anyone who can reach the server */
 export function authenticationRoutes(tools: LoginTools, isDevelopment: boolean) {
@@ -17,7 +17,7 @@ export function authenticationRoutes(tools: LoginTools, isDevelopment: boolean) 
       const verified = await verifyLogin(realm, params, address, tools);
       if ("kind" in verified) return verified;
       const { user, passwordHash } = verified;
-      const key = newApiKey();
+      const key = newSecret();
       const asked = { hash: hashApiKey(key), login: loginFrom(client, address), passwordHash };
       const added = await realm.dispatcher.ask(
         command({ actor: "user", id: user.id }, "user.api-key.add", asked, user.id),
@@ -30,7 +30,7 @@ export function authenticationRoutes(tools: LoginTools, isDevelopment: boolean) 
       const user = realm.view.users.byEmail(params.username.trim());
       if (user === undefined) return refuse.authenticationFailed();
       if (!user.isActive) return refuse.userDeactivated();
-      const key = newApiKey();
+      const key = newSecret();
       const added = await realm.dispatcher.ask(
         command({ actor: "user", id: user.id }, "user.api-key.add", { hash: hashApiKey(key) }, user.id),
       );
@@ -39,7 +39,7 @@ export function authenticationRoutes(tools: LoginTools, isDevelopment: boolean) 
 
     bind(regenerateApiKey, async (call) => {
       const caller = requireCaller(call);
-      const key = newApiKey();
+      const key = newSecret();
       const made = await call.realm.dispatcher.ask(
         command({ actor: "user", id: caller.id }, "user.api-key.regenerate", { hash: hashApiKey(key) }, caller.id),
       );

@@ -25,7 +25,7 @@ import { ownBots } from "../../queries/bots.ts";
 import { ok } from "../../runtime/results.ts";
 import { bind, type Call, callerNow, requireCaller } from "../calls.ts";
 import { hashApiKey } from "../identity/authentication.ts";
-import { newApiKey } from "../identity/secrets.ts";
+import { newSecret } from "../identity/secrets.ts";
 
 type CreateParams = ParamsOf<typeof createBot>;
 type UpdateParams = ParamsOf<typeof updateBot>;
@@ -45,7 +45,7 @@ export const botRoutes = [
   }),
 
   bind(regenerateBotKey, async (call) => {
-    const key = newApiKey();
+    const key = newSecret();
     const params = { botId: call.params.bot_id, apiKeyHash: hashApiKey(key) };
     const made = await call.realm.dispatcher.ask(
       command(realmActor, "bot.regenerate-key", params, requireCaller(call).id),
@@ -54,7 +54,7 @@ export const botRoutes = [
   }),
 
   bind(getBotKey, async (call) => {
-    const key = newApiKey();
+    const key = newSecret();
     const params = { botId: call.params.bot_id, apiKeyHash: hashApiKey(key) };
     const made = await call.realm.dispatcher.ask(command(realmActor, "bot.add-key", params, requireCaller(call).id));
     return made.kind === "ok" ? ok({ api_key: key }) : made;
@@ -76,7 +76,7 @@ async function create(call: Call<CreateParams>) {
     refuseUrl("payload_url", params.payload_url);
   if (refused !== null) return refused;
 
-  const key = newApiKey();
+  const key = newSecret();
   const made = await realm.dispatcher.ask(
     command(
       realmActor,
@@ -93,7 +93,7 @@ async function create(call: Call<CreateParams>) {
                 name: params.service_name?.trim() || shortName,
                 payloadUrl: params.payload_url ?? "",
                 interfaceType: params.interface_type,
-                token: newApiKey(),
+                token: newSecret(),
               },
         defaultSendingChannel: params.default_sending_stream ?? null,
         defaultEventsChannel: params.default_events_register_stream ?? null,

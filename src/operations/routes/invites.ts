@@ -18,7 +18,7 @@ import type { Realm } from "../../runtime/realm.ts";
 import { ok, type Result } from "../../runtime/results.ts";
 import { bind, bindProjected, type Call, requireCaller } from "../calls.ts";
 import { hashApiKey } from "../identity/authentication.ts";
-import { newApiKey } from "../identity/secrets.ts";
+import { newSecret } from "../identity/secrets.ts";
 import { joinLink } from "../links.ts";
 import { originOf } from "../site.ts";
 
@@ -39,7 +39,7 @@ export function inviteRoutes({ validityMinutes, siteOf, sendsEmail }: InviteRout
       createInviteLink,
       (call) => {
         if (originOf(call.siteUrl) === null) return refuse.badRequest("Invalid host");
-        const key = newApiKey();
+        const key = newSecret();
         const params = { ...offerOf(call.params, validityMinutes), key, keyHash: hashApiKey(key) };
         const asked = command({ actor: "realm" }, "invitation.create", params, requireCaller(call).id);
         return call.realm.dispatcher.ask(asked, call.idempotencyKey);
@@ -112,7 +112,7 @@ function revoke(call: Call<{ readonly invite_id: number }>, isLink: boolean) {
 }
 
 function newLink(site: string) {
-  const key = newApiKey();
+  const key = newSecret();
   return { keyHash: hashApiKey(key), link: joinLink(site, key) };
 }
 

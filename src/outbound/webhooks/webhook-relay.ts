@@ -6,7 +6,7 @@
 import { command } from "../../../actors/protocol/commands.ts";
 import { limits } from "../../../schemas/limits.ts";
 import { type WebhookDeliveryRecord, webhookFailures } from "../../../schemas/webhooks.ts";
-import { onceDurable } from "../../durability/journal/gate.ts";
+import { onceDurable } from "../../durability/journal/durability-gate.ts";
 import type { Realm } from "../../runtime/realm.ts";
 import { DeliveryQueue } from "../delivery-queue.ts";
 import type { WebhookDispatch, WebhookOutcome } from "./dispatch.ts";

@@ -1,6 +1,6 @@
 /** All projections of one realm: rebuilt from rows when it opens, then updated by deltas (M9). */
 import type { TableName } from "../../../schemas/records.ts";
-import type { Environment } from "../environment.ts";
+import type { Lmdb } from "../lmdb.ts";
 import { AlertWordsProjection } from "./alert-words.ts";
 import { BotsProjection } from "./bots.ts";
 import { ChannelsProjection, SubscriptionsProjection } from "./channels.ts";
@@ -69,7 +69,7 @@ export class RealmProjections {
   }
 
   /** Reads every projected table of the environment. */
-  static rebuild(environment: Environment): RealmProjections {
+  static rebuild(environment: Lmdb): RealmProjections {
     const projections = new RealmProjections();
     for (const table of projections.#byTable.keys()) {
       const deltas: Delta[] = [];

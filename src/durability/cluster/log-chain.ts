@@ -2,7 +2,7 @@
  * Reads the messages of one realm in order and checks that each follows the one before it: hash, epoch, positions and
  * parts. What does not follow is damage, because an owner appends only behind what it has read.
  */
-import { JournalDamaged, type Position, type Recorded } from "../journal/journal.ts";
+import { JournalDamaged, type Recorded, type RecordNumber } from "../journal/journal.ts";
 import { decodeEnvelope, type Envelope, hashOf, noHash, recordsIn } from "./envelope.ts";
 
 /** The last message of a realm. */
@@ -13,7 +13,7 @@ export interface ChainHead {
   /** Of the last claim; 0 if nobody ever claimed the realm. */
   readonly epoch: number;
   /** The last record that is there as a whole. */
-  readonly position: Position;
+  readonly position: RecordNumber;
   /** Of the program that wrote it. */
   readonly storeVersion: number;
 }
@@ -34,12 +34,12 @@ export function headAt({ sequence, bytes }: StreamMessage): ChainHead {
 }
 
 /** Parts do not count until the last one. */
-function lastPosition({ kind, position, part, parts, body }: Envelope): Position {
+function lastPosition({ kind, position, part, parts, body }: Envelope): RecordNumber {
   if (kind === "records") return position + recordsIn(body).length - 1;
   return kind === "part" && part === parts - 1 ? position : position - 1;
 }
 
-export class Chain {
+export class LogChain {
   readonly #realmId: number;
   /** Null: the next message is the first one that is read, so nothing is known of the one before it. */
   #head: ChainHead | null;
@@ -77,7 +77,7 @@ export class Chain {
     return [this.#recorded(position, bytes)];
   }
 
-  #recorded(position: Position, bytes: Uint8Array): Recorded {
+  #recorded(position: RecordNumber, bytes: Uint8Array): Recorded {
     return { position, realmId: this.#realmId, bytes };
   }
 

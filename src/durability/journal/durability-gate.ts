@@ -4,24 +4,24 @@
  */
 import { limits } from "../../../schemas/limits.ts";
 import type { TableName } from "../../../schemas/records.ts";
-import type { Journal, Position } from "./journal.ts";
+import type { Journal, RecordNumber } from "./journal.ts";
 import type { MemoryCount } from "./overlay.ts";
-import { Reads } from "./reads.ts";
+import { ReadTracker } from "./read-tracker.ts";
 
-export interface Gate {
+export interface DurabilityGate {
   /** Whether everything that the realm's memory shows is durable. */
   readonly isOpen: boolean;
   /** The record of the realm's last turn: what memory shows at most. */
-  readonly shown: Position;
+  readonly newestRecord: RecordNumber;
   /** What synchronous reads have seen. */
-  readonly reads: Reads;
-  isOpenFor(position: Position): boolean;
+  readonly reads: ReadTracker;
+  isOpenFor(position: RecordNumber): boolean;
   /**
    * Runs `leave` once everything that the realm's memory shows now is durable: at once if it is, otherwise in order.
    * @param seen what `leave` shows, if that is less
    * @param bytes memory that `leave` keeps while it waits, if nobody else counts it (S3)
    */
-  pass(leave: () => void, seen?: Position, bytes?: number): void;
+  waitFor(leave: () => void, seen?: RecordNumber, bytes?: number): void;
   /** Whether turns may go on. Otherwise commands wait in the queue, because the disk is too far behind. */
   readonly hasRoom: boolean;
   /** Runs `goOn` when there is room again. */
@@ -29,28 +29,28 @@ export interface Gate {
 }
 
 /** For a realm that no server serves (offline in durability.ts). */
-export const openGate: Gate = {
+export const alwaysDurable: DurabilityGate = {
   isOpen: true,
-  shown: 0,
-  reads: new Reads(),
+  newestRecord: 0,
+  reads: new ReadTracker(),
   isOpenFor: () => true,
-  pass: (leave) => leave(),
+  waitFor: (leave) => leave(),
   hasRoom: true,
   onceRoom: (goOn) => goOn(),
 };
 
 /** Resolves once everything that the realm's memory shows now is durable. */
-export function onceDurable(gate: Gate): Promise<void> {
-  return new Promise((resolve) => gate.pass(resolve));
+export function onceDurable(gate: DurabilityGate): Promise<void> {
+  return new Promise((resolve) => gate.waitFor(resolve));
 }
 
 interface Waiting {
-  readonly position: Position;
+  readonly position: RecordNumber;
   readonly leave: () => void;
   readonly bytes: number;
 }
 
-export interface GatesOptions {
+export interface DurabilityGatesOptions {
   readonly journal: Pick<Journal, "durable">;
   /** Whether the journal and the stores keep up. */
   readonly hasRoom: () => boolean;
@@ -68,25 +68,25 @@ export interface GatesOptions {
 }
 
 /** What waits in a process. The journal has one order for all realms, so there is one list in that order. */
-export class Gates {
-  readonly #options: GatesOptions;
+export class DurabilityGates {
+  readonly #options: DurabilityGatesOptions;
   #waiting: Waiting[] = [];
   /** How many of them have left in the walk under way. */
   #left = 0;
   #isGoingOn = false;
   /** Everything that waited for a record up to here has left. */
-  #leftUpTo: Position = 0;
+  #leftUpTo: RecordNumber = 0;
 
-  constructor(options: GatesOptions) {
+  constructor(options: DurabilityGatesOptions) {
     this.#options = options;
     this.#leftUpTo = options.journal.durable;
   }
 
-  open(): RealmGate {
-    return new RealmGate(this);
+  open(): RealmDurabilityGate {
+    return new RealmDurabilityGate(this);
   }
 
-  isOpenFor(position: Position): boolean {
+  isOpenFor(position: RecordNumber): boolean {
     return position <= this.#leftUpTo && this.#mayLeave;
   }
 
@@ -112,7 +112,7 @@ export class Gates {
   }
 
   /** Behind everything that waits for the same record or an earlier one, and behind what has left in this walk. */
-  #placeOf(position: Position): number {
+  #placeOf(position: RecordNumber): number {
     let low = this.#left;
     for (let high = this.#waiting.length; low < high; ) {
       const middle = (low + high) >>> 1;
@@ -134,7 +134,7 @@ export class Gates {
   }
 
   /** Events for ten thousand sockets take longer than anybody else should wait: the rest leaves in the next passes. */
-  #letLeave(durable: Position): void {
+  #letLeave(durable: RecordNumber): void {
     const { clock, memory } = this.#options;
     const end = clock.monotonic() + limits.gate_pass_ms_max;
     // What leaves may let more leave behind it, so the list can grow during the walk.
@@ -170,22 +170,22 @@ export class Gates {
   }
 }
 
-export class RealmGate implements Gate {
-  readonly reads = new Reads();
-  readonly #gates: Gates;
-  #shown: Position = 0;
+export class RealmDurabilityGate implements DurabilityGate {
+  readonly reads = new ReadTracker();
+  readonly #gates: DurabilityGates;
+  #shown: RecordNumber = 0;
 
-  constructor(gates: Gates) {
+  constructor(gates: DurabilityGates) {
     this.#gates = gates;
   }
 
   /** The realm appended a record: memory shows its turn from now on. */
-  appended(position: Position, tables: Iterable<TableName>): void {
+  appended(position: RecordNumber, tables: Iterable<TableName>): void {
     this.#shown = position;
-    this.reads.wrote(tables, position);
+    this.reads.noteWritten(tables, position);
   }
 
-  get shown(): Position {
+  get newestRecord(): RecordNumber {
     return this.#shown;
   }
 
@@ -193,11 +193,11 @@ export class RealmGate implements Gate {
     return this.#gates.isOpenFor(this.#shown);
   }
 
-  isOpenFor(position: Position): boolean {
+  isOpenFor(position: RecordNumber): boolean {
     return this.#gates.isOpenFor(position);
   }
 
-  pass(leave: () => void, seen = this.#shown, bytes = 0): void {
+  waitFor(leave: () => void, seen = this.#shown, bytes = 0): void {
     if (this.#gates.isOpenFor(seen)) leave();
     else this.#gates.wait({ position: seen, leave, bytes });
   }

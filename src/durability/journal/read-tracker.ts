@@ -4,15 +4,15 @@
  * everything.
  */
 import type { TableName } from "../../../schemas/records.ts";
-import type { Position } from "./journal.ts";
+import type { RecordNumber } from "./journal.ts";
 
-export class Reads {
+export class ReadTracker {
   /** The record that wrote a table last. */
-  readonly #writtenAt = new Map<TableName, Position>();
-  #seen: Position = 0;
+  readonly #writtenAt = new Map<TableName, RecordNumber>();
+  #seen: RecordNumber = 0;
   #isWatched = false;
 
-  wrote(tables: Iterable<TableName>, position: Position): void {
+  noteWritten(tables: Iterable<TableName>, position: RecordNumber): void {
     for (const table of tables) this.#writtenAt.set(table, position);
   }
 
@@ -26,21 +26,21 @@ export class Reads {
   }
 
   /** Called for each access to a table, or to something in memory that follows it. */
-  saw(table: TableName): void {
+  noteRead(table: TableName): void {
     if (!this.#isWatched) return;
     const position = this.#writtenAt.get(table);
     if (position !== undefined && position > this.#seen) this.#seen = position;
   }
 
-  sawAny(tables: readonly TableName[]): void {
+  noteReads(tables: readonly TableName[]): void {
     if (!this.#isWatched) return;
-    for (const table of tables) this.saw(table);
+    for (const table of tables) this.noteRead(table);
   }
 
   /**
    * The last record that wrote something which was read since `begin`; 0 if none did, null if the read was not watched.
    */
-  get seen(): Position | null {
+  get newestRecord(): RecordNumber | null {
     return this.#isWatched ? this.#seen : null;
   }
 }

@@ -21,21 +21,21 @@ import { join } from "node:path";
 import { takenOver } from "../../store/fence.ts";
 import { flushFoldersTo } from "../../store/folders.ts";
 import { removed } from "../../store/path-guard.ts";
-import { JournalLost, type Position } from "./journal.ts";
+import { JournalLost, type RecordNumber } from "./journal.ts";
 import { listSegments } from "./segments.ts";
 
 /** Written when its owner has created its first segment, or removes older ones. It stays when a later owner cannot start. */
-export interface OwnerNote {
+export interface JournalWriterNote {
   readonly epoch: number;
   /** Present if it ended in order: its last record. */
-  readonly endedAt?: Position;
+  readonly endedAt?: RecordNumber;
   /** Present until it has created its first segment: older ones may be missing, because the stores have their records. */
-  readonly settledUpTo?: Position;
+  readonly settledUpTo?: RecordNumber;
 }
 
 const noteBytes = 128;
 
-export class Owner {
+export class JournalWriter {
   readonly folder: string;
   readonly epoch: number;
   readonly #path: string;
@@ -55,7 +55,7 @@ export class Owner {
   }
 
   /** The stores have all records up to here. */
-  noteSettled(settledUpTo: Position): void {
+  noteSettled(settledUpTo: RecordNumber): void {
     this.#note({ epoch: this.epoch, settledUpTo });
   }
 
@@ -65,11 +65,11 @@ export class Owner {
   }
 
   /** All its records are durable, and it writes no more. */
-  noteEnd(endedAt: Position): void {
+  noteEnd(endedAt: RecordNumber): void {
     this.#note({ epoch: this.epoch, endedAt });
   }
 
-  #note(note: OwnerNote): void {
+  #note(note: JournalWriterNote): void {
     const file = openSync(this.#path, constants.O_WRONLY);
     try {
       // Of one length, so that the disk replaces a note as a whole.
@@ -85,7 +85,7 @@ export class Owner {
  * Makes this process the owner, durably. The folder is created if it is missing.
  * @returns the owner, and the note of the last one that started; null if there was none or its note is not readable
  */
-export function takeOver(folder: string): { readonly owner: Owner; readonly before: OwnerNote | null } {
+export function takeOver(folder: string): { readonly owner: JournalWriter; readonly before: JournalWriterNote | null } {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   // Another process may take the folder over at the same moment. Each attempt meets a newer epoch, so this ends.
   for (;;) {
@@ -96,7 +96,7 @@ export function takeOver(folder: string): { readonly owner: Owner; readonly befo
     if (claimed === null) continue;
     for (const older of epochs.slice(0, -1)) rmSync(ownerFile(folder, older), { force: true });
     flushFoldersTo(folder);
-    return { owner: new Owner(folder, epoch), ...claimed };
+    return { owner: new JournalWriter(folder, epoch), ...claimed };
   }
 }
 
@@ -112,7 +112,11 @@ function ownerEpochs(folder: string): number[] {
 }
 
 /** @returns null if another process was faster */
-function claim(folder: string, last: number | null, epoch: number): { readonly before: OwnerNote | null } | null {
+function claim(
+  folder: string,
+  last: number | null,
+  epoch: number,
+): { readonly before: JournalWriterNote | null } | null {
   const path = ownerFile(folder, epoch);
   try {
     if (last === null) {
@@ -135,9 +139,9 @@ function claim(folder: string, last: number | null, epoch: number): { readonly b
 }
 
 /** @returns null if the text is no note */
-function parseNote(text: string): OwnerNote | null {
+function parseNote(text: string): JournalWriterNote | null {
   try {
-    return JSON.parse(text) as OwnerNote;
+    return JSON.parse(text) as JournalWriterNote;
   } catch {
     return null;
   }

@@ -6,8 +6,8 @@ import t from "tap";
 import { newValueBudget } from "../../schemas/json.ts";
 import { limits } from "../../schemas/limits.ts";
 import { GatedConnection } from "../../src/edge/realtime/gated-connection.ts";
-import { Outbox, type OutboxConnection } from "../../src/edge/realtime/outbox.ts";
 import { unpackJson } from "../../src/edge/realtime/packed-json.ts";
+import { type BufferedConnection, SendBuffer } from "../../src/edge/realtime/send-buffer.ts";
 import { encodeAnswer } from "../../src/edge/realtime/socket-frames.ts";
 import { openManualGate } from "../support/manual-gate.ts";
 import { wireMemory } from "../support/wire-memory.ts";
@@ -15,7 +15,7 @@ import { wireMemory } from "../support/wire-memory.ts";
 const buffered = 0;
 
 /** A connection whose client accepts as many bytes as the test says. */
-class Wire implements OutboxConnection {
+class Wire implements BufferedConnection {
   unread = 0;
   /** "first", "next" and "last" for fragments; complete texts verbatim. */
   readonly sent: string[] = [];
@@ -65,12 +65,12 @@ class Wire implements OutboxConnection {
   }
 }
 
-function opened(through: (wire: Wire) => OutboxConnection = (wire) => wire) {
+function opened(through: (wire: Wire) => BufferedConnection = (wire) => wire) {
   const wire = new Wire();
   const { unsent } = wireMemory(() => 0);
   const timers = new Map<string, () => void>();
   let stalls = 0;
-  const outbox = new Outbox({
+  const outbox = new SendBuffer({
     connection: through(wire),
     unsent,
     who: () => "ann",
@@ -133,7 +133,7 @@ function openedAtGate() {
   });
   /** Sends an event of the last turn when that is durable, as a publication does. */
   const publish = (event: string) =>
-    gate.pass(() => gated[0]?.passed(() => void outbox.send(Buffer.from(event), false)));
+    gate.waitFor(() => gated[0]?.passed(() => void outbox.send(Buffer.from(event), false)));
   return { journal, wire, outbox, write, publish };
 }
 

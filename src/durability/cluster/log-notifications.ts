@@ -1,7 +1,7 @@
 /** Wakes those who wait for a change in the cluster. */
 import type { LeaseClock } from "./leases.ts";
 
-export class News {
+export class LogNotifications {
   readonly #clock: LeaseClock;
   #waiting: (() => void)[] = [];
   #arrivedAt = Number.NEGATIVE_INFINITY;

@@ -13,7 +13,7 @@ import { turnOf } from "./record.ts";
  * @param bytesMax how many bytes of records are in memory at a time
  * @throws JournalDamaged when a realm lacks a turn that is not in the journal
  */
-export async function settle(
+export async function applyRecords(
   records: Iterable<Recorded>,
   storeOf: (realmId: number) => string | null,
   bytesMax: number = limits.journal_settled_bytes_max,
@@ -25,7 +25,7 @@ export async function settle(
   const settleAll = async () => {
     for (const [realmId, ofRealm] of byRealm) {
       const folder = storeOf(realmId);
-      settled.set(realmId, folder === null ? Number.POSITIVE_INFINITY : await settleRealm(folder, ofRealm));
+      settled.set(realmId, folder === null ? Number.POSITIVE_INFINITY : await applyToRealm(folder, ofRealm));
     }
     byRealm.clear();
     bytes = 0;
@@ -43,7 +43,7 @@ export async function settle(
 }
 
 /** @returns the last turn that the store has now */
-async function settleRealm(folder: string, records: readonly Uint8Array[]): Promise<number> {
+async function applyToRealm(folder: string, records: readonly Uint8Array[]): Promise<number> {
   const store = new LaggingStore(folder);
   try {
     for (const record of records) store.add(record);

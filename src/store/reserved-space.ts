@@ -1,5 +1,5 @@
 /**
- * Files that occupy space on the disk for when it gets full (M5). The ballast is deleted when space gets critical: the
+ * Files that occupy space on the disk for when it gets full (M5). The reserved space is deleted when space gets critical: the
  * turns that were accepted before still fit into the journal (schemas/limits.ts). Only a start deletes the smaller
  * reserve: even on a full disk it must write a few pages before it can serve reads.
  *
@@ -20,8 +20,8 @@ interface SpareFile {
   readonly bytes: number;
 }
 
-export class Ballast {
-  readonly #ballast: SpareFile;
+export class ReservedSpace {
+  readonly #reservedSpace: SpareFile;
   readonly #reserve: SpareFile;
   readonly #monotonic: () => number;
   #writing: Promise<void> | null = null;
@@ -30,7 +30,7 @@ export class Ballast {
   #retryAfter = Number.NEGATIVE_INFINITY;
 
   constructor(folder: string, monotonic: () => number) {
-    this.#ballast = { path: join(folder, "ballast"), bytes: limits.store_ballast_bytes };
+    this.#reservedSpace = { path: join(folder, "reserved-space"), bytes: limits.store_reserved_bytes };
     this.#reserve = { path: join(folder, "reserve"), bytes: limits.store_start_reserve_bytes };
     this.#monotonic = monotonic;
   }
@@ -38,14 +38,14 @@ export class Ballast {
   /** Begins to write what is missing. If that fails, the server continues and tries again later. */
   keep(): void {
     if (this.#isClosed || this.#writing !== null || this.#monotonic() < this.#retryAfter) return;
-    const missing = [this.#reserve, this.#ballast].filter((file) => !isWhole(file));
+    const missing = [this.#reserve, this.#reservedSpace].filter((file) => !isWhole(file));
     if (missing.length > 0) this.#writing = this.#write(missing);
   }
 
   /** Frees its space. What is being written ends after the piece that is under way. */
   release(): void {
     this.#end.abort();
-    rmSync(this.#ballast.path, { force: true });
+    rmSync(this.#reservedSpace.path, { force: true });
   }
 
   /** Frees also what only a start may use. */

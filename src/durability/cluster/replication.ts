@@ -11,21 +11,21 @@ import { SnapshotSchedule, type SnapshotScheduleOptions } from "./snapshot-sched
 import { Snapshots } from "./snapshots.ts";
 import { findStreams } from "./streams.ts";
 
-export interface DataKeepingOptions extends Omit<SnapshotScheduleOptions, "nats" | "streams" | "snapshots"> {
+export interface ReplicationOptions extends Omit<SnapshotScheduleOptions, "nats" | "streams" | "snapshots"> {
   readonly nats: NatsOptions;
   /** Looks after the files of organizations (file-care.ts). Never rejects. */
   readonly careForFiles: (realmIds: readonly number[]) => Promise<void>;
 }
 
-export class DataKeeping {
-  readonly #options: DataKeepingOptions;
+export class Replication {
+  readonly #options: ReplicationOptions;
   #nats: Promise<Nats> | null = null;
   #schedule: SnapshotSchedule | null = null;
   #isClosed = false;
   #cancelCare: () => void = () => undefined;
   #files: Promise<ObjectBucket> | null = null;
 
-  constructor(options: DataKeepingOptions) {
+  constructor(options: ReplicationOptions) {
     this.#options = options;
   }
 

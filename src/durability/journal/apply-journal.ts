@@ -7,10 +7,10 @@ import { dataFile, stateOfFile } from "../../store/data-file.ts";
 import { type FileHold, type HolderPorts, holdFiles } from "../../store/file-hold.ts";
 import { checkPages } from "../../store/lmdb-check.ts";
 import { realmFolder } from "../../store/realm-folders.ts";
+import { applyRecords } from "./apply-records.ts";
 import { JournalDamaged } from "./journal.ts";
-import { takeOver } from "./owner.ts";
+import { takeOver } from "./journal-writer.ts";
 import { recoverJournal } from "./recovery.ts";
-import { settle } from "./settle.ts";
 
 export function journalFolder(dataDir: string): string {
   return join(dataDir, "journal");
@@ -21,11 +21,11 @@ export function journalFolder(dataDir: string): string {
  * over as by a start: an earlier owner that still runs stops, and what its note says must be there.
  * @throws JournalDamaged
  */
-export async function settleFolder(dataDir: string): Promise<void> {
+export async function applyJournal(dataDir: string): Promise<void> {
   const folder = journalFolder(dataDir);
   if (!existsSync(folder)) return;
   const { before } = takeOver(folder);
-  await settle(recoverJournal(folder, before).records(), (id) => storeIn(dataDir, id));
+  await applyRecords(recoverJournal(folder, before).records(), (id) => storeIn(dataDir, id));
 }
 
 /** How often a journal is read again that changed while it was read. */
@@ -37,12 +37,12 @@ const attemptPauseMs = 50;
  * one. The journal must be held (file-hold.ts) since before the copies were made.
  * @throws JournalDamaged
  */
-async function settleCopies(dataDir: string, copies: string): Promise<void> {
+async function applyToCopies(dataDir: string, copies: string): Promise<void> {
   const folder = journalFolder(dataDir);
   if (!existsSync(folder)) return;
   for (let attempt = 1; ; attempt++) {
     try {
-      await settle(recoverJournal(folder, null).records(), (id) => storeIn(copies, id));
+      await applyRecords(recoverJournal(folder, null).records(), (id) => storeIn(copies, id));
       return;
     } catch (error) {
       // The server wrote, or used a segment again, between two reads. What was settled is skipped the next time.
@@ -54,12 +54,12 @@ async function settleCopies(dataDir: string, copies: string): Promise<void> {
 }
 
 /** What a backup needs to know of the journal. */
-export function journalPorts(dataDir: string, holder: HolderPorts): Pick<BackupPorts, "holdJournal" | "settle"> {
+export function journalPorts(dataDir: string, holder: HolderPorts): Pick<BackupPorts, "holdJournal" | "applyRecords"> {
   const folder = journalFolder(dataDir);
   const none: FileHold = { renew: () => Promise.resolve(), release: () => Promise.resolve() };
   return {
     holdJournal: () => (existsSync(folder) ? holdJournal(folder, holder) : Promise.resolve(none)),
-    settle: (target) => settleCopies(dataDir, target),
+    applyRecords: (target) => applyToCopies(dataDir, target),
   };
 }
 
@@ -80,6 +80,6 @@ function storeIn(dataDir: string, realmId: number): string | null {
   const folder = realmFolder(dataDir, realmId);
   const file = dataFile(folder);
   if (stateOfFile(file) === "missing") return null;
-  checkPages(file, "whole");
+  checkPages(file, "all-pages");
   return folder;
 }

@@ -5,14 +5,14 @@
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
 import { decodeRowOf, encodeRow } from "./codec.ts";
 import { isReadable, keyBytes_max } from "./key-encoding.ts";
-import type { Extent } from "./lmdb-check.ts";
+import type { CheckDepth } from "./lmdb-check.ts";
 import { LmdbTables } from "./lmdb-tables.ts";
 import { refuseUnknownTables } from "./migrations.ts";
-import type { Environment, PreparedWrite } from "./store.ts";
-import type { TableEntry, Tables } from "./tables.ts";
+import type { Lmdb, PreparedWrite } from "./store.ts";
+import type { StoreTables, TableEntry } from "./tables.ts";
 import { UnreadableRows } from "./unreadable-keys.ts";
 
-export type { Environment, PreparedWrite, RowRange } from "./store.ts";
+export type { Lmdb, PreparedWrite, RowRange } from "./store.ts";
 
 /** Upper bound for an encoded number, with its type and the separator of list parts. */
 const numberBytes = 10;
@@ -53,10 +53,10 @@ function maxBytesPerUnit(text: string): number {
  * @param extent how much of the file is checked before LMDB opens it
  * @throws Error when the folder cannot be created or is not an LMDB environment; DamagedData
  */
-export function openEnvironment(folder: string, extent: Extent = "skeleton"): Environment {
+export function openLmdb(folder: string, extent: CheckDepth = "inner-pages"): Lmdb {
   const tables = new LmdbTables(folder, extent);
   try {
-    const environment = environmentOf(tables);
+    const environment = lmdbOf(tables);
     refuseUnknownTables(environment, tables.unknownTables);
     return environment;
   } catch (error) {
@@ -65,7 +65,7 @@ export function openEnvironment(folder: string, extent: Extent = "skeleton"): En
   }
 }
 
-export function environmentOf(tables: Tables): Environment {
+export function lmdbOf(tables: StoreTables): Lmdb {
   const unreadable = new UnreadableRows();
   /** Null for a row whose key cannot be read. */
   const rowIn = <T extends TableName>(table: T, entry: TableEntry): RowOf<T> | null => {

@@ -11,7 +11,7 @@ import { archiveNoteFile as fileName } from "../../store/data-file.ts";
 import { storeVersion } from "../../store/migrations.ts";
 import { namesIn, publishJson, readJson } from "./layout.ts";
 
-export interface Chain {
+export interface BaseChain {
   /** Of the data folder. An archive belongs to one. */
   readonly id: string;
   /** The last owner of the archive that this folder has been. */
@@ -22,12 +22,12 @@ export interface Chain {
 }
 
 /** A new one if the folder has none. */
-export function readChain(dataDir: string): Chain {
-  const chain = readJson(join(dataDir, fileName)) as Chain | undefined;
+export function readChain(dataDir: string): BaseChain {
+  const chain = readJson(join(dataDir, fileName)) as BaseChain | undefined;
   return chain ?? { id: randomBytes(16).toString("hex"), owner: 0, generation: null, storeVersion };
 }
 
-export function writeChain(dataDir: string, chain: Chain): void {
+export function writeChain(dataDir: string, chain: BaseChain): void {
   for (const name of namesIn(dataDir)) {
     const isDraft = name.startsWith(`${fileName}.`) && name.endsWith(".draft");
     if (isDraft) rmSync(join(dataDir, name), { force: true });

@@ -5,23 +5,23 @@
  */
 
 import { limits } from "../../../schemas/limits.ts";
-import type { Gate } from "../../durability/journal/gate.ts";
+import type { DurabilityGate } from "../../durability/journal/durability-gate.ts";
 import type { Holding, UnsentBytes } from "../../runtime/unsent-bytes.ts";
 import type { VolatileTimers } from "../../runtime/volatile-timers.ts";
 import type { AnswerBody } from "../http/answer-bytes.ts";
 import { AnswerBytes } from "../http/answer-bytes.ts";
 import { type SocketConnection, sendStatus } from "../transport/transport.ts";
 
-export type Position = Gate["shown"];
+export type RecordNumber = DurabilityGate["newestRecord"];
 
 /** A connection whose messages wait at a gate (gated-connection.ts). What waits here does not pass it a second time. */
-export interface OutboxConnection extends SocketConnection {
+export interface BufferedConnection extends SocketConnection {
   /** The last record that a message shows which is sent now. */
-  readonly shown: Position;
+  readonly shown: RecordNumber;
   /** Whether a message that shows this record may leave. */
-  isOpenFor(position: Position): boolean;
+  isOpenFor(position: RecordNumber): boolean;
   /** Runs `goOn` in the order of the gate when such a message may leave. */
-  wait(position: Position, goOn: () => void): void;
+  wait(position: RecordNumber, goOn: () => void): void;
   /** Runs `send`, whose messages leave at once. */
   passed(send: () => void): void;
 }
@@ -29,7 +29,7 @@ export interface OutboxConnection extends SocketConnection {
 interface Waiting {
   readonly isBinary: boolean;
   readonly size: number;
-  readonly shown: Position;
+  readonly shown: RecordNumber;
 }
 
 interface WaitingMessage extends Waiting {
@@ -41,8 +41,8 @@ interface WaitingAnswer extends Waiting {
   readonly data: AnswerBytes;
 }
 
-export interface OutboxOptions {
-  readonly connection: OutboxConnection;
+export interface SendBufferOptions {
+  readonly connection: BufferedConnection;
   readonly unsent: UnsentBytes;
   /** The user or address whose share is charged. */
   readonly who: () => string;
@@ -59,8 +59,8 @@ export type Sent = "sent" | "slow" | "full";
 
 let outboxes = 0;
 
-export class Outbox {
-  readonly #options: OutboxOptions;
+export class SendBuffer {
+  readonly #options: SendBufferOptions;
   readonly #waiting: (WaitingMessage | WaitingAnswer)[] = [];
   /** Number of bytes of the first message that were sent. */
   #offset = 0;
@@ -71,11 +71,11 @@ export class Outbox {
   /** The first message waits at the gate. */
   #isHeld = false;
   /** What shows this record has passed the gate. */
-  #passedUpTo: Position = 0;
+  #passedUpTo: RecordNumber = 0;
   /** Name of the timer that watches a large answer; null if it was never set. */
   #timer: string | null = null;
 
-  constructor(options: OutboxOptions) {
+  constructor(options: SendBufferOptions) {
     this.#options = options;
   }
 

@@ -6,7 +6,7 @@
 import { command } from "../../../actors/protocol/commands.ts";
 import { limits } from "../../../schemas/limits.ts";
 import type { MailRecord } from "../../../schemas/mails.ts";
-import { onceDurable } from "../../durability/journal/gate.ts";
+import { onceDurable } from "../../durability/journal/durability-gate.ts";
 import type { Realm } from "../../runtime/realm.ts";
 import { DeliveryQueue } from "../delivery-queue.ts";
 import type { Delivery, MailSender, Origin } from "./mail-sender.ts";
@@ -19,7 +19,7 @@ export interface MailLinks {
   readonly unsubscribeUrl: (mail: MailRecord) => Promise<string | null>;
 }
 
-export class OutboxRelay {
+export class MailRelay {
   readonly #realm: Realm;
   readonly #mailSender: MailSender;
   readonly #origin: Origin;

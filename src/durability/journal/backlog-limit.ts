@@ -7,7 +7,7 @@ import { limits } from "../../../schemas/limits.ts";
 import type { MemoryCount } from "./overlay.ts";
 
 /** What a journal and its stores lack, in bytes. */
-export interface Lacking {
+export interface Backlog {
   /** Of turns that are not durable yet. */
   readonly unflushedBytes: number;
   /** Of records that the stores do not have yet. */
@@ -16,22 +16,22 @@ export interface Lacking {
   readonly recordMemoryBytes: number;
 }
 
-export interface RoomMember {
-  readonly lacking: Lacking;
+export interface BacklogMember {
+  readonly backlog: Backlog;
   /** Brings what is durable into the stores now. */
   checkpoint(): void;
 }
 
-const nothing: Lacking = { unflushedBytes: 0, uncheckpointedBytes: 0, recordMemoryBytes: 0 };
+const nothing: Backlog = { unflushedBytes: 0, uncheckpointedBytes: 0, recordMemoryBytes: 0 };
 
-export class Room {
+export class BacklogLimit {
   /** Counts the memory of all overlays. */
   readonly overlays: MemoryCount = { bytes: 0 };
   /** Counts the memory of what waits at the gates of all journals. */
   readonly atGates: MemoryCount = { bytes: 0 };
   readonly #reportBug: (error: unknown) => void;
-  readonly #shares = new Set<RoomShare>();
-  #sum: Lacking = nothing;
+  readonly #shares = new Set<BacklogShare>();
+  #sum: Backlog = nothing;
   #isUrgent = false;
   #waiting: (() => void)[] = [];
 
@@ -40,8 +40,8 @@ export class Room {
     this.#reportBug = reportBug;
   }
 
-  join(member: RoomMember): RoomShare {
-    const share = new RoomShare(member, {
+  join(member: BacklogMember): BacklogShare {
+    const share = new BacklogShare(member, {
       changed: (before, now) => this.#changed(before, now),
       left: () => this.#shares.delete(share),
     });
@@ -49,7 +49,7 @@ export class Room {
     return share;
   }
 
-  get lacking(): Lacking {
+  get backlog(): Backlog {
     return this.#sum;
   }
 
@@ -96,7 +96,7 @@ export class Room {
     }
   }
 
-  #changed(before: Lacking, now: Lacking): void {
+  #changed(before: Backlog, now: Backlog): void {
     const sum = this.#sum;
     this.#sum = {
       unflushedBytes: sum.unflushedBytes + now.unflushedBytes - before.unflushedBytes,
@@ -107,24 +107,24 @@ export class Room {
 }
 
 interface ShareEvents {
-  readonly changed: (before: Lacking, now: Lacking) => void;
+  readonly changed: (before: Backlog, now: Backlog) => void;
   readonly left: () => void;
 }
 
 /** The part of one journal. */
-export class RoomShare {
-  readonly #member: RoomMember;
+export class BacklogShare {
+  readonly #member: BacklogMember;
   readonly #events: ShareEvents;
-  #counted: Lacking = nothing;
+  #counted: Backlog = nothing;
 
-  constructor(member: RoomMember, events: ShareEvents) {
+  constructor(member: BacklogMember, events: ShareEvents) {
     this.#member = member;
     this.#events = events;
   }
 
   /** To be called whenever what the member lacks may have changed. */
   count(): void {
-    this.#set(this.#member.lacking);
+    this.#set(this.#member.backlog);
   }
 
   checkpoint(): void {
@@ -137,7 +137,7 @@ export class RoomShare {
     this.#events.left();
   }
 
-  #set(now: Lacking): void {
+  #set(now: Backlog): void {
     this.#events.changed(this.#counted, now);
     this.#counted = now;
   }

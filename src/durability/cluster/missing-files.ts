@@ -7,8 +7,8 @@
 import { createReadStream, existsSync } from "node:fs";
 import { limits } from "../../../schemas/limits.ts";
 import { referencedIn } from "../../store/backup.ts";
-import { openEnvironment } from "../../store/environment.ts";
 import { fileIn, filesFolder } from "../../store/files.ts";
+import { openLmdb } from "../../store/lmdb.ts";
 import { realmFolder } from "../../store/realm-folders.ts";
 import { fileOf, filesBucket, objectName } from "./cluster-files.ts";
 import { connectNats, type NatsOptions } from "./connection.ts";
@@ -16,7 +16,7 @@ import { Directory } from "./directory.ts";
 import { ObjectBucket } from "./object-bucket.ts";
 import { Snapshots } from "./snapshots.ts";
 
-export interface FileCareOptions {
+export interface MissingFilesOptions {
   readonly nats: NatsOptions;
   readonly dataDir: string;
   /** Organizations that this node serves. */
@@ -24,14 +24,14 @@ export interface FileCareOptions {
   readonly now: number;
 }
 
-export interface FileCareResult {
+export interface MissingFilesResult {
   readonly realmId: number;
   readonly sent: number;
   readonly removed: number;
 }
 
 /** @throws ClusterUnusable, ClusterSilent */
-export async function careForFiles(options: FileCareOptions): Promise<FileCareResult[]> {
+export async function fetchMissingFiles(options: MissingFilesOptions): Promise<MissingFilesResult[]> {
   const nats = await connectNats(options.nats);
   try {
     const bucket = await ObjectBucket.open(nats, filesBucket);
@@ -48,7 +48,7 @@ export async function careForFiles(options: FileCareOptions): Promise<FileCareRe
     // A node that was killed while it sent something may have left it.
     for (const id of erased) for (const name of stored.get(id) ?? []) await bucket.remove(objectName(id, name));
     await new Snapshots(nats).removeAll((id) => erased.has(id), [...erased]);
-    const results: FileCareResult[] = [];
+    const results: MissingFilesResult[] = [];
     for (const realmId of options.realmIds) {
       results.push(await careFor(realmId, bucket, stored.get(realmId) ?? new Set(), options));
     }
@@ -63,10 +63,10 @@ async function careFor(
   realmId: number,
   bucket: ObjectBucket,
   stored: ReadonlySet<string>,
-  { dataDir, now }: FileCareOptions,
-): Promise<FileCareResult> {
+  { dataDir, now }: MissingFilesOptions,
+): Promise<MissingFilesResult> {
   const folder = realmFolder(dataDir, realmId);
-  const environment = openEnvironment(folder);
+  const environment = openLmdb(folder);
   const claimed = referencedIn(environment);
   await environment.close();
   let sent = 0;
