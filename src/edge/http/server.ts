@@ -4,7 +4,7 @@
  */
 
 import { isFromForeignPage } from "../../../domain/foreign-page.ts";
-import { type Refusal, refuse } from "../../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import type { UserRecord } from "../../../schemas/users.ts";
 import { arrivedCall } from "../../operations/calls.ts";
@@ -140,7 +140,7 @@ export class HttpServer {
 
   #receive(responder: HttpResponder, response: TransportResponse, head: RequestHead): void {
     const allowance = this.#allowance(responder, head);
-    if ("kind" in allowance) {
+    if (isRefusal(allowance)) {
       responder.answer({ ...refused(allowance), closesConnection: true }, head);
       return;
     }

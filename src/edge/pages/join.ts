@@ -7,7 +7,7 @@
 import { command } from "../../../actors/protocol/commands.ts";
 import { addressConfirmation, confirmsAddresses, standing } from "../../../domain/invites.ts";
 import { checkFullName, codePoints, isEmailAddress } from "../../../domain/text.ts";
-import { type Refusal, refuse } from "../../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../../schemas/errors.ts";
 import type { InvitationRecord, InvitationState } from "../../../schemas/invites.ts";
 import { limits } from "../../../schemas/limits.ts";
 import { hashApiKey } from "../../operations/identity/authentication.ts";
@@ -101,7 +101,7 @@ function addressForm(request: PageRequest, invited: Invited, email: string, prob
 async function sendConfirmation(request: PageRequest, invited: Invited, tools: Submission): Promise<HttpReply> {
   const { realm } = request;
   const sent = request.form();
-  if ("kind" in sent) return unreadable();
+  if (isRefusal(sent)) return unreadable();
   const email = (sent.values.get("email") ?? "").trim();
   if (!isEmailAddress(email, limits.email_code_points_max)) {
     return addressForm(request, invited, email, "Enter a valid email address.");
@@ -155,7 +155,7 @@ async function submit(request: PageRequest, invited: Invited, tools: Submission)
   const { realm } = request;
   const { invitation } = invited;
   const sent = request.form();
-  if ("kind" in sent) return unreadable();
+  if (isRefusal(sent)) return unreadable();
   const text = (name: string) => sent.values.get(name) ?? "";
   const email = invited.email === "" ? text("email").trim() : invited.email;
   const entries = { fullName: text("full_name").trim(), email };

@@ -6,7 +6,7 @@
 import { command } from "../../../actors/protocol/commands.ts";
 import { accountOfReset, passwordResetPrefix, resetLink } from "../../../domain/password-resets.ts";
 import { codePoints, isEmailAddress } from "../../../domain/text.ts";
-import { refuse } from "../../../schemas/errors.ts";
+import { isRefusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import { hashApiKey } from "../../operations/identity/authentication.ts";
 import { verifyLogin } from "../../operations/identity/password-login.ts";
@@ -116,7 +116,7 @@ function problemOf(password: string): string | null {
 /** A field of the form; undefined: it cannot be read. */
 function textOf(request: PageRequest, name: string): string | undefined {
   const sent = request.form();
-  return "kind" in sent ? undefined : (sent.values.get(name) ?? "");
+  return isRefusal(sent) ? undefined : (sent.values.get(name) ?? "");
 }
 
 /** For an unknown, used, replaced or expired link; the page does not reveal which. */

@@ -6,6 +6,7 @@
 import { type ExtraType, extraTypeFor } from "../../../domain/emoji/extra-type.ts";
 import { type Narrowed, nothingNarrowed, readNarrow, termsOf } from "../../../domain/narrow/narrow.ts";
 import type { View } from "../../../domain/view.ts";
+import { isRefusal } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import type { ClientCapability, QueueOptions, QueueRecord } from "../../../schemas/queues.ts";
 import type { EventRecord } from "../../../schemas/runtime.ts";
@@ -243,5 +244,5 @@ export class LiveQueue implements RecipientQueue {
 function narrowOf(view: View, user: UserRecord, options: QueueOptions): Narrowed | null {
   if (options.narrow.length === 0) return null;
   const read = readNarrow(view, user, termsOf(options.narrow));
-  return "kind" in read ? nothingNarrowed : read;
+  return isRefusal(read) ? nothingNarrowed : read;
 }

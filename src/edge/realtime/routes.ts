@@ -7,7 +7,7 @@ import { liveNarrowProblem, readNarrow, termsOf } from "../../../domain/narrow/n
 import { isGuest } from "../../../domain/permissions.ts";
 import { codePoints } from "../../../domain/text.ts";
 import type { ParamsOf, ResultOf } from "../../../schemas/endpoint.ts";
-import { refuse } from "../../../schemas/errors.ts";
+import { isRefusal, refuse } from "../../../schemas/errors.ts";
 import { eventTypes } from "../../../schemas/events.ts";
 import { limits } from "../../../schemas/limits.ts";
 import { clientCapabilities, deleteQueue, type QueueOptions } from "../../../schemas/queues.ts";
@@ -76,7 +76,7 @@ async function register(call: Call<RegisterParams>, options: RealtimeRouteOption
   const problem = liveNarrowProblem(terms);
   if (problem !== null) return problem;
   const narrowed = readNarrow(realm.view, caller, terms);
-  if ("kind" in narrowed) return narrowed;
+  if (isRefusal(narrowed)) return narrowed;
 
   const queueId = `${realm.epoch}-${randomBytes(12).toString("hex")}`;
   const lifespanMs = Math.max(options.idleQueueTimeoutMs, (params.queue_lifespan_secs ?? 0) * 1000);

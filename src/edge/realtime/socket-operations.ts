@@ -1,7 +1,7 @@
 /** Maps frames to the operations that they request (docs/realtime.md). */
 
 import { ownProperty } from "../../../domain/own-property.ts";
-import { type Refusal, refuse } from "../../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../../schemas/errors.ts";
 import { setTypingStatus, updatePresence } from "../../../schemas/presence.ts";
 import { registerQueue } from "../../../schemas/register.ts";
 import type { ConnectionFrameType, OperationFrameType } from "../../../schemas/socket-frames.ts";
@@ -65,7 +65,7 @@ export class RequestReader {
     { operationId }: { readonly operationId: string },
     params: ReadonlyMap<string, unknown> | Refusal,
   ): SocketRequest | Refusal {
-    if ("kind" in params) return params;
+    if (isRefusal(params)) return params;
     const operation = this.#operations.get(operationId);
     if (operation === undefined) throw new Error(`there is no operation ${operationId}`);
     return { kind: "operation", operation, variables: [], params, idempotencyKey: null };
@@ -83,7 +83,7 @@ export class RequestReader {
       return refuse.badRequest(`${path.slice(0, 100)} cannot be called over a socket`);
     }
     const values = parametersOf((params ?? {}) as Record<string, unknown>, []);
-    if ("kind" in values) return values;
+    if (isRefusal(values)) return values;
     const match = this.#router.match(method.toUpperCase(), below);
     if (match.kind !== "found") {
       const refusal = unrouted(match);
@@ -108,7 +108,7 @@ const connectionFrames: Readonly<Record<ConnectionFrameType, true>> = {
  */
 function typingParameters({ fields }: Frame): ReadonlyMap<string, unknown> | Refusal {
   const params = parametersOf(fields, [...own, "message_type"]);
-  if ("kind" in params) return params;
+  if (isRefusal(params)) return params;
   const kind = fields["message_type"];
   return params.set("type", typeof kind === "string" ? kind : params.has("stream_id") ? "channel" : "direct");
 }

@@ -7,7 +7,7 @@ import { isFromForeignPage } from "../../../domain/foreign-page.ts";
 import { isAdministrator, isGuest } from "../../../domain/permissions.ts";
 import { redactor } from "../../../domain/redaction.ts";
 import { type Plan, planFor } from "../../../domain/redaction-plan.ts";
-import { type Refusal, refuse } from "../../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import { registerQueue } from "../../../schemas/register.ts";
 import { getServerSettings } from "../../../schemas/server.ts";
@@ -137,17 +137,17 @@ function readCall(
 ): Refusal | null {
   const { upload } = operation.endpoint;
   const submitted = call.readParams(upload !== undefined);
-  if ("kind" in submitted) return submitted;
+  if (isRefusal(submitted)) return submitted;
   const bytesMax = upload?.bytesMax ?? fileBytesMax;
   if (submitted.files.some(({ bytes }) => bytes.length > bytesMax)) return refuse.fileTooLarge(bytesMax);
   const parsed = operation.reader.read(submitted.values, variables);
-  if ("kind" in parsed) return parsed;
+  if (isRefusal(parsed)) return parsed;
   call.files = submitted.files;
   if (submitted.stagedFiles !== undefined) call.stagedFiles = submitted.stagedFiles;
   call.params = parsed.params;
   call.ignored = parsed.ignored;
   const key = idempotencyKeyOf(operation, call, parsed.params);
-  if (key !== null && "kind" in key) return key;
+  if (isRefusal(key)) return key;
   call.idempotencyKey = key;
   return null;
 }

@@ -8,7 +8,7 @@ import {
   type UploadQuotas,
   uploadFile,
 } from "../../../schemas/attachments.ts";
-import { refuse } from "../../../schemas/errors.ts";
+import { isRefusal, refuse } from "../../../schemas/errors.ts";
 import { uploadName, uploadsPath } from "../../../schemas/files.ts";
 import { attachmentList, maySee } from "../../queries/attachments.ts";
 import { ok } from "../../runtime/results.ts";
@@ -32,7 +32,7 @@ export function attachmentRoutes({ pictures, temporaryUrls, quotas }: Attachment
       const { id } = requireCaller(call);
       const { file, filename, upload, sha256 } = sent;
       const image = await pictures.measure((bytesMax) => upload.head(bytesMax));
-      if (image !== null && "kind" in image) return image;
+      if (isRefusal(image)) return image;
       const params = { file, name: filename, size: upload.size, image, sha256, ...quotas };
       return storeFiles(realm, {
         files: [{ name: uploadName(file), bytes: upload }],

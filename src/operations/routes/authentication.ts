@@ -1,7 +1,7 @@
 /** POST /fetch_api_key (behaviour 11): each call creates a new key, which is shown only once (S2). */
 import { command } from "../../../actors/protocol/commands.ts";
 import { fetchApiKey, fetchApiKeyInDevelopment, regenerateApiKey } from "../../../schemas/authentication.ts";
-import { refuse } from "../../../schemas/errors.ts";
+import { isRefusal, refuse } from "../../../schemas/errors.ts";
 import { ok } from "../../runtime/results.ts";
 import { bind, requireCaller } from "../calls.ts";
 import { hashApiKey } from "../identity/authentication.ts";
@@ -15,7 +15,7 @@ export function authenticationRoutes(tools: LoginTools, isDevelopment: boolean) 
     bind(fetchApiKey, async ({ realm, params, client, address: addressOf }) => {
       const address = addressOf();
       const verified = await verifyLogin(realm, params, address, tools);
-      if ("kind" in verified) return verified;
+      if (isRefusal(verified)) return verified;
       const { user, passwordHash } = verified;
       const key = newSecret();
       const asked = { hash: hashApiKey(key), login: loginFrom(client, address), passwordHash };

@@ -2,7 +2,7 @@
 import { command } from "../../../actors/protocol/commands.ts";
 import { refuseAvatarChange } from "../../../domain/own-account.ts";
 import { deleteAvatar, uploadAvatar } from "../../../schemas/avatars.ts";
-import { refuse } from "../../../schemas/errors.ts";
+import { isRefusal, refuse } from "../../../schemas/errors.ts";
 import { avatarFiles } from "../../../schemas/files.ts";
 import { type Binding, bind, type Call, requireCaller } from "../calls.ts";
 import type { Pictures } from "../media/pictures.ts";
@@ -25,10 +25,10 @@ export function avatarRoutes(pictures: Pictures): readonly Binding[] {
       const refused = refuseAvatarChange(realm.view, requireCaller(call));
       if (refused !== null) return refused;
       const file = onlyFile(call.files, "You must upload exactly one avatar.");
-      if ("kind" in file) return file;
+      if (isRefusal(file)) return file;
       if (!realm.files.acceptsWrites) return refuse.storeRefusesWrites();
       const picture = await pictures.avatar(file.bytes);
-      if ("kind" in picture) return picture;
+      if (isRefusal(picture)) return picture;
       const name = `${newFileId()}.png`;
       const path = `${realm.view.realm.id}/${name}`;
       const [small = "", medium = ""] = avatarFiles(path);

@@ -12,7 +12,7 @@ import {
   getDrafts,
   type NewDraft,
 } from "../../../schemas/drafts.ts";
-import { type Refusal, refuse } from "../../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../../schemas/errors.ts";
 import { listDrafts } from "../../queries/drafts.ts";
 import { ok } from "../../runtime/results.ts";
 import { bind, type Call, requireCaller } from "../calls.ts";
@@ -29,7 +29,7 @@ export const draftRoutes = [
     const drafts: DraftContent[] = [];
     for (const [index, given] of call.params.drafts.entries()) {
       const draft = readDraft(given, `drafts[${index}]`);
-      if ("kind" in draft) return draft;
+      if (isRefusal(draft)) return draft;
       drafts.push(draft);
     }
     return call.realm.dispatcher.ask(
@@ -40,7 +40,7 @@ export const draftRoutes = [
 
   bind(editDraft, (call) => {
     const draft = readDraft(call.params.draft, "draft");
-    if ("kind" in draft) return draft;
+    if (isRefusal(draft)) return draft;
     const params = { id: call.params.draft_id, draft };
     return call.realm.dispatcher.ask(
       command(self(call), "drafts.update", params, requireCaller(call).id),

@@ -2,7 +2,7 @@
 import { command } from "../../../actors/protocol/commands.ts";
 import { emojiName, objectionToName } from "../../../domain/custom-emoji.ts";
 import { deactivateEmoji, getEmoji, uploadEmoji } from "../../../schemas/emoji.ts";
-import { refuse } from "../../../schemas/errors.ts";
+import { isRefusal, refuse } from "../../../schemas/errors.ts";
 import { emojiFiles } from "../../../schemas/files.ts";
 import { customEmoji } from "../../queries/emoji.ts";
 import { ok } from "../../runtime/results.ts";
@@ -23,10 +23,10 @@ export function emojiRoutes(pictures: Pictures): readonly Binding[] {
       const objection = call.idempotencyKey === null ? objectionToName(realm.view, author, name) : null;
       if (objection !== null) return objection;
       const file = onlyFile(call.files, "You must upload exactly one file.");
-      if ("kind" in file) return file;
+      if (isRefusal(file)) return file;
       if (!realm.files.acceptsWrites) return refuse.storeRefusesWrites();
       const picture = await pictures.emoji(file.bytes);
-      if ("kind" in picture) return picture;
+      if (isRefusal(picture)) return picture;
       const id = newFileId();
       const made = {
         name,

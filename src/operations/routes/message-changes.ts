@@ -5,7 +5,7 @@ import { cutContent, parseMessage } from "../../../domain/message-content.ts";
 import { canReadMessage } from "../../../domain/permissions.ts";
 import { realmSetting } from "../../../domain/realm-settings.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
-import { type Refusal, refuse } from "../../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../../schemas/errors.ts";
 import { deleteMessage, getMessageHistory, updateMessage } from "../../../schemas/message-changes.ts";
 import type { UserRecord } from "../../../schemas/users.ts";
 import { hiddenOrigins, type MessageSnapshot, messageHistory } from "../../queries/message-history.ts";
@@ -18,7 +18,7 @@ export const messageChangeRoutes = [
     const caller = requireCaller(call);
     const { params } = call;
     const content = params.content === undefined ? null : readEdit(call, params.content);
-    if (content !== null && "kind" in content) return content;
+    if (isRefusal(content)) return content;
     const edit = {
       topic: params.topic ?? null,
       channelId: params.stream_id ?? null,
@@ -44,11 +44,11 @@ export const messageChangeRoutes = [
 
   bind(getMessageHistory, async (call) => {
     const history = historyOf(call, requireCaller(call));
-    if ("kind" in history) return history;
+    if (isRefusal(history)) return history;
     const compared = await withDiffs(history);
     // Other turns ran meanwhile: messages that the caller may no longer read are not returned (S1).
     const now = historyOf(call, callerNow(call));
-    return "kind" in now ? now : ok({ message_history: compared });
+    return isRefusal(now) ? now : ok({ message_history: compared });
   }),
 ];
 

@@ -9,7 +9,7 @@ import { ShownTexts } from "../../../domain/redaction.ts";
 import { isSpectator, spectator } from "../../../domain/spectator.ts";
 import type { View } from "../../../domain/view.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
-import { type Refusal, refuse } from "../../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import {
   checkMessagesMatchNarrow,
@@ -36,13 +36,13 @@ type FetchParams = ParamsOf<typeof getMessages>;
 export const messageFetchRoutes = [
   bind(getMessages, (call) => {
     const reader = readerOf(call);
-    if ("kind" in reader) return reader;
+    if (isRefusal(reader)) return reader;
     const { view } = call.realm;
     const { params } = call;
     const terms = termsOf(params.narrow ?? []);
     if (isSpectator(reader) && !isForSpectators(terms)) return refuse.notLoggedIn();
     const narrowed = readNarrow(view, reader, terms);
-    if ("kind" in narrowed) return narrowed;
+    if (isRefusal(narrowed)) return narrowed;
     const show = shower(call, narrowed, {
       applyMarkdown: params.apply_markdown,
       clientGravatar: params.client_gravatar,
@@ -63,7 +63,7 @@ export const messageFetchRoutes = [
 
   bind(getMessage, (call) => {
     const reader = readerOf(call);
-    if ("kind" in reader) return reader;
+    if (isRefusal(reader)) return reader;
     const { view } = call.realm;
     const message = view.row("messages", call.params.message_id);
     const isReadable = message !== undefined && canReadMessage(view, reader, message);
@@ -88,7 +88,7 @@ export const messageFetchRoutes = [
     const { view } = call.realm;
     const reader = requireCaller(call);
     const narrowed = readNarrow(view, reader, termsOf(call.params.narrow));
-    if ("kind" in narrowed) return narrowed;
+    if (isRefusal(narrowed)) return narrowed;
     const ids = call.params.msg_ids;
     if (ids.length > limits.messages_per_fetch_max) return tooMany();
     // Only received messages, whatever the narrow says about history (behaviour 2.9).
@@ -107,12 +107,12 @@ export const messageFetchRoutes = [
 
   bind(getStreamTopics, async (call) => {
     const reader = readerOf(call);
-    if ("kind" in reader) return reader;
+    if (isRefusal(reader)) return reader;
     const { view } = call.realm;
     const readable = () => {
       const now = readerOf(call);
       const channel = view.channels.get(call.params.stream_id);
-      return "kind" in now || channel === undefined || !hasContentAccess(view, now, channel) ? null : channel;
+      return isRefusal(now) || channel === undefined || !hasContentAccess(view, now, channel) ? null : channel;
     };
     const channel = readable();
     if (channel === null) return refuse.invalidChannelId();
@@ -169,7 +169,7 @@ function shower(call: Call, { search }: Narrowed, options: MessageOptions): Show
   return async (walk, found, others) => {
     const parts = await walk.shown(found, begin);
     const now = readerOf(call);
-    if ("kind" in now) return now;
+    if (isRefusal(now)) return now;
     const end = `],${JSON.stringify(others).slice(1, -1)}`;
     return parts === null ? abandoned() : encodedList(parts, { start: '"messages":[', end });
   };
@@ -211,7 +211,7 @@ async function fetchRange(
   idOf: (anchor: Anchor) => Promise<number>,
 ) {
   const asked = readRange(params);
-  if ("kind" in asked) return asked;
+  if (isRefusal(asked)) return asked;
   const anchor = await idOf(asked.anchor);
   const fetched: Fetched = await fetchMessages(walk, { ...asked, anchor });
   return show(walk, fetched.messages, {
@@ -257,7 +257,7 @@ function readRange(params: FetchParams): Refusal | (Omit<FetchRange, "anchor"> &
   if (before === undefined) return refuse.missing("num_before");
   if (after === undefined) return refuse.missing("num_after");
   const anchor = readAnchor(params);
-  if (typeof anchor === "object" && "kind" in anchor) return anchor;
+  if (isRefusal(anchor)) return anchor;
   if (before + after > limits.messages_per_fetch_max) return tooMany();
   const includesAnchor = params.include_anchor ?? true;
   if (!includesAnchor && before > 0 && after > 0) {

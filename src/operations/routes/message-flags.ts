@@ -7,7 +7,7 @@ import { canAccessAllUsers, canReadMessage } from "../../../domain/permissions.t
 import { realmSetting } from "../../../domain/realm-settings.ts";
 import { topicFor } from "../../../domain/topics.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
-import { type Refusal, refuse } from "../../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import {
   getReadReceipts,
@@ -32,7 +32,7 @@ export const messageFlagRoutes = [
   bind(updateMessageFlags, (call) => {
     const { messages } = call.params;
     const change = readChange(call.params);
-    if ("kind" in change) return change;
+    if (isRefusal(change)) return change;
     return update(call, {
       ...change,
       messageIds: messages,
@@ -132,10 +132,10 @@ async function updateInNarrow(call: Call<NarrowParams>) {
   const { view } = call.realm;
   const { params } = call;
   const change = readChange(params);
-  if ("kind" in change) return change;
+  if (isRefusal(change)) return change;
   const reader = requireCaller(call);
   const narrowed = readNarrow(view, reader, termsOf(params.narrow ?? []));
-  if ("kind" in narrowed) return narrowed;
+  if (isRefusal(narrowed)) return narrowed;
   let isAbandoned = false;
   call.onAbort(() => {
     isAbandoned = true;

@@ -6,7 +6,7 @@ import { parseMessage, readContent } from "../../../domain/message-content.ts";
 import { channelAddress, directAddress } from "../../../domain/post-address.ts";
 import type { View } from "../../../domain/view.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
-import { type Refusal, refuse } from "../../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../../schemas/errors.ts";
 import { renderMessage, sendMessage } from "../../../schemas/messages.ts";
 import type { UserRecord } from "../../../schemas/users.ts";
 import { ok } from "../../runtime/results.ts";
@@ -21,13 +21,13 @@ export const messageRoutes = [
     const sender = requireCaller(call);
     const { realm } = call;
     const params = addressed(realm.view, sender, call.params);
-    if ("kind" in params) return params;
+    if (isRefusal(params)) return params;
     const content = readContent(params.content);
     if (typeof content !== "string") return content;
     const to = isToChannel(params)
       ? channelAddress(realm.view, sender, params.to, params.topic)
       : directAddress(realm.view, sender, params.to);
-    if ("kind" in to) return to;
+    if (isRefusal(to)) return to;
     const written = parseMessage(realm.view, sender, content, call.siteUrl);
     return codeHighlighter.whenShown(written, writerOf(call), (parsed) =>
       realm.dispatcher.ask(

@@ -4,7 +4,7 @@ import { directAddress } from "../../../domain/post-address.ts";
 import { nextPresence } from "../../../domain/presence.ts";
 import { topicFor } from "../../../domain/topics.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
-import { type Refusal, refuse } from "../../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../../schemas/errors.ts";
 import { fold } from "../../../schemas/fold.ts";
 import { limits } from "../../../schemas/limits.ts";
 import {
@@ -113,10 +113,6 @@ function record(realm: Realm, caller: UserRecord, status: "active" | "idle", now
   );
 }
 
-function isRefusal(target: TypingTarget | Refusal): target is Refusal {
-  return target.kind === "refused";
-}
-
 function readTarget(
   realm: Realm,
   sender: UserRecord,
@@ -131,7 +127,7 @@ function readTarget(
   if (params.to === undefined) return refuse.missing("to");
   if (Array.isArray(params.to) && params.to.length === 0) return refuse.badRequest("Empty 'to' list");
   const address = directAddress(realm.view, sender, params.to);
-  return "kind" in address ? address : { kind: "direct", userIds: address.userIds };
+  return isRefusal(address) ? address : { kind: "direct", userIds: address.userIds };
 }
 
 /** Where clients older than feature level 215 put the channel id. */

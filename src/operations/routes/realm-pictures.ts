@@ -1,7 +1,7 @@
 /** The organization's icon and logos (public API: /realm/icon, /realm/logo). */
 import { command, type NoFields } from "../../../actors/protocol/commands.ts";
 import { realmPictureUrl } from "../../../domain/realm-pictures.ts";
-import { type Refusal, refuse } from "../../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../../schemas/errors.ts";
 import { realmPictureFile } from "../../../schemas/files.ts";
 import {
   deleteRealmIcon,
@@ -25,10 +25,10 @@ export function realmPictureRoutes(pictures: Pictures): readonly Binding[] {
   ): Promise<Reply<PictureReply<N>>> => {
     const { realm } = call;
     const sent = onlyFile(call.files, `You must upload exactly one ${name === "icon" ? "icon" : "logo"}.`);
-    if ("kind" in sent) return sent;
+    if (isRefusal(sent)) return sent;
     if (!realm.files.acceptsWrites) return refuse.storeRefusesWrites();
     const picture = await make(sent.bytes);
-    if ("kind" in picture) return picture;
+    if (isRefusal(picture)) return picture;
     const file = `${newFileId()}.png`;
     return storeFiles(realm, {
       files: [{ name: realmPictureFile({ file }), bytes: picture }],

@@ -1,6 +1,8 @@
 /** PATCH /realm (D5): the organization's settings and permissions. */
+
 import { command } from "../../../actors/protocol/commands.ts";
 import { readRealmSettings } from "../../../domain/realm-settings.ts";
+import { isRefusal } from "../../../schemas/errors.ts";
 import { realmGroupSettingNames } from "../../../schemas/group-settings.ts";
 import { type RealmChange, updateRealm } from "../../../schemas/realm-settings.ts";
 import { bind, requireCaller } from "../calls.ts";
@@ -15,7 +17,7 @@ export function realmSettingRoutes(options: RealmSettingRouteOptions) {
     bind(updateRealm, (call) => {
       const { params } = call;
       const read = readRealmSettings(params);
-      if ("kind" in read) return read;
+      if (isRefusal(read)) return read;
       const groups = realmGroupSettingNames.flatMap((name) =>
         params[name] === undefined ? [] : [[name, params[name]] as const],
       );

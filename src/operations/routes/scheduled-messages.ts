@@ -1,7 +1,7 @@
 /** Scheduled messages (public API: get, create, update and delete). Content is parsed before the turn. */
 import { command } from "../../../actors/protocol/commands.ts";
 import { parseMessage, readContent } from "../../../domain/message-content.ts";
-import { refuse } from "../../../schemas/errors.ts";
+import { isRefusal, refuse } from "../../../schemas/errors.ts";
 import {
   createScheduledMessage,
   deleteScheduledMessage,
@@ -21,7 +21,7 @@ export const scheduledMessageRoutes = [
   bind(createScheduledMessage, (call) => {
     const { params, client, siteUrl } = call;
     const content = parsed(call, params.content);
-    if ("kind" in content) return content;
+    if (isRefusal(content)) return content;
     const input = {
       type: typeOf(params.type),
       to: params.to,
@@ -48,7 +48,7 @@ export const scheduledMessageRoutes = [
       return refuse.badRequest("Topic required when updating scheduled message type to channel.");
     }
     const content = raw === undefined ? null : parsed(call, raw);
-    if (content !== null && "kind" in content) return content;
+    if (isRefusal(content)) return content;
     const update = {
       id,
       type: type === undefined ? null : typeOf(type),

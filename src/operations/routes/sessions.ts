@@ -1,6 +1,6 @@
 /** Sessions of browsers (D256). */
 import { command } from "../../../actors/protocol/commands.ts";
-import { refuse } from "../../../schemas/errors.ts";
+import { isRefusal, refuse } from "../../../schemas/errors.ts";
 import { endSession, getSession, getSessions, logIn, logOut } from "../../../schemas/sessions.ts";
 import { sessionsOf } from "../../queries/sessions.ts";
 import { ok } from "../../runtime/results.ts";
@@ -13,7 +13,7 @@ export function sessionRoutes(tools: LoginTools) {
     bind(logIn, async ({ realm, params, siteUrl, userAgent, address: addressOf }) => {
       const address = addressOf();
       const login = await verifyLogin(realm, params, address, tools);
-      return "kind" in login ? login : startSession(realm, login, { siteUrl, userAgent, address });
+      return isRefusal(login) ? login : startSession(realm, login, { siteUrl, userAgent, address });
     }),
 
     bind(getSession, (call) => {

@@ -5,7 +5,7 @@ import type { SettingValues } from "../../../domain/settings.ts";
 import { checkFullName, codePoints } from "../../../domain/text.ts";
 import { canonicalTimezone } from "../../../domain/timezones.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
-import { type Refusal, refuse } from "../../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import {
   type SettingsChange,
@@ -119,8 +119,4 @@ async function passwordChange(
 
 function tooManyAttempts(retryAfterS: number): Refusal {
   return refuse.badRequest(`You're making too many attempts! Try again in ${Math.ceil(retryAfterS)} seconds.`);
-}
-
-function isRefusal(value: object): value is Refusal {
-  return "kind" in value && value.kind === "refused";
 }

@@ -4,7 +4,7 @@ import { canAccessUser } from "../../../domain/people.ts";
 import { hasMetadataAccess } from "../../../domain/permissions.ts";
 import type { View } from "../../../domain/view.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
-import { type Refusal, refuse } from "../../../schemas/errors.ts";
+import { isRefusal, type Refusal, refuse } from "../../../schemas/errors.ts";
 import {
   getSubscribers,
   getSubscriptionStatus,
@@ -50,7 +50,7 @@ export function subscriptionRoutes(options: ChannelRouteOptions) {
       } = call.params;
       if (subscriptions.length === 0) return refuse.badRequest("Nothing to do. Specify at least one channel.");
       const channels = readWanted(call.realm.view, caller, subscriptions);
-      if ("kind" in channels) return channels;
+      if (isRefusal(channels)) return channels;
       const template = channelTemplate(settings, options);
       const params = { channels, principals: principals ?? null, areErrorsFatal, notifiesNewSubscribers, template };
       const asked = command({ actor: "realm" }, "subscriptions.add", params, caller.id);
@@ -70,7 +70,7 @@ export function subscriptionRoutes(options: ChannelRouteOptions) {
         return refuse.badRequest('Nothing to do. Specify at least one of "add" or "delete".');
       }
       const channels = readWanted(call.realm.view, caller, wanted);
-      if ("kind" in channels) return channels;
+      if (isRefusal(channels)) return channels;
       const template = channelTemplate(plainChannel, options);
       const add = { channels, principals: null, areErrorsFatal: true, notifiesNewSubscribers: true, template };
       const asked = command({ actor: "realm" }, "subscriptions.update", { add, removeNames }, caller.id);
@@ -81,7 +81,7 @@ export function subscriptionRoutes(options: ChannelRouteOptions) {
       const changes: SubscriptionSetting[] = [];
       for (const entry of call.params.subscription_data) {
         const change = readSetting(entry);
-        if ("kind" in change) return change;
+        if (isRefusal(change)) return change;
         changes.push(change);
       }
       const { id } = requireCaller(call);

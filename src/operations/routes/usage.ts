@@ -1,4 +1,5 @@
 /** Usage statistics for administrators (D32, D259). */
+import { isRefusal } from "../../../schemas/errors.ts";
 import { getRealmStatistics, getUsage } from "../../../schemas/usage.ts";
 import { realmStatistics } from "../../queries/realm-statistics.ts";
 import { usageOf } from "../../queries/usage.ts";
@@ -13,7 +14,7 @@ interface UsageTools {
 export const usageRoutes = ({ hubOf }: UsageTools) => [
   bind(getUsage, (call) => {
     const usage = usageOf(call.realm.view, call.params.date, call.params.after_user_id ?? 0);
-    return "kind" in usage ? usage : ok({ ...usage });
+    return isRefusal(usage) ? usage : ok({ ...usage });
   }),
   bind(getRealmStatistics, (call) => ok(realmStatistics(call.realm.view, hubOf(call.realm).readerCount))),
 ];
