@@ -115,9 +115,9 @@ t.test("every rule that code and tests quote exists in the documents", async (t)
   t.strictSame(found, ["M0", "D999", "spec 99", "realtime, No such section"], "wrong ones would be found");
 });
 
-/** Test titles begin with ids of rules or with no tag. The titles of the page still name its document. */
+/** Test titles begin with ids of rules or with no tag. */
 function otherTags({ path, text }: Page): string[] {
-  if (!path.startsWith("test/") || path.startsWith("test/web/")) return [];
+  if (!path.startsWith("test/")) return [];
   const id = /^(?:[MES]\d|D\d{1,3}|(?:spec|behaviour|pitfalls) \d+(?:\.\d+)?|\d+(?:\.\d+)?)(?: to [\w.]+)?$/;
   return [...text.matchAll(/\btest\(\s*["'`]\[([^\]]+)\](?= )( \[)?/g)]
     .filter(([, ids = "", second]) => second !== undefined || !ids.split(", ").every((one) => id.test(one)))

@@ -59,87 +59,79 @@ interface Field {
 
 const formOf = (page: Page, name: string) => page.getByRole("form", { name });
 
-t.test(
-  "[web.md] an emoji is added from a picture, its name is that of the file, and it can be removed",
-  { skip },
-  async (t) => {
-    const { admin, page } = await openAt(t, "#organization/emoji");
-    const form = formOf(page, "Add an emoji");
-    const buffer = await picture("png", 32, 32);
-    await form.getByLabel("Picture").setInputFiles({ name: "Party Parrot.png", mimeType: "image/png", buffer });
-    t.equal(await form.getByLabel("Name").inputValue(), "party_parrot");
-    await form.getByLabel("Name").fill("Not a Name!");
+t.test("an emoji is added from a picture, its name is that of the file, and it can be removed", { skip }, async (t) => {
+  const { admin, page } = await openAt(t, "#organization/emoji");
+  const form = formOf(page, "Add an emoji");
+  const buffer = await picture("png", 32, 32);
+  await form.getByLabel("Picture").setInputFiles({ name: "Party Parrot.png", mimeType: "image/png", buffer });
+  t.equal(await form.getByLabel("Name").inputValue(), "party_parrot");
+  await form.getByLabel("Name").fill("Not a Name!");
+  await form.getByRole("button", { name: "Add" }).click();
+  await form.getByRole("alert").filter({ hasText: "The emoji was not added: " }).waitFor();
+  t.equal(await form.getByLabel("Name").inputValue(), "Not a Name!", "what was typed stays");
+  await form.getByLabel("Name").fill("parrot");
+  await form.getByRole("button", { name: "Add" }).click();
+  await page.getByText(":parrot:").waitFor();
+  await until(page, `document.querySelector(".custom-emoji")?.naturalWidth > 0`);
+  const text = { name: "x.png", mimeType: "image/png", buffer: Buffer.from("no picture") };
+  await form.getByLabel("Picture").setInputFiles(text);
+  await form.getByRole("button", { name: "Add" }).click();
+  await form.getByRole("alert").filter({ hasText: "The emoji was not added: " }).waitFor();
+  await page.getByRole("button", { name: "Remove parrot" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+  await page.getByText("There are none yet.").waitFor();
+  const { body } = await admin.get("/realm/emoji");
+  t.strictSame(
+    (Object.values(body.emoji) as { name: string; deactivated: boolean }[]).map((one) => [one.name, one.deactivated]),
+    [["parrot", true]],
+  );
+});
+
+t.test("a linkifier is added, tried as the server renders it, changed, ordered and removed", { skip }, async (t) => {
+  const { admin, page } = await openAt(t, "#organization/linkifiers");
+  const stored = async () => (await admin.get("/realm/linkifiers")).body.linkifiers;
+  const form = formOf(page, "Add a linkifier");
+  const fill = async (pattern: string, address: string) => {
+    await form.getByLabel("Pattern").fill(pattern);
+    await form.getByLabel("Address").fill(address);
     await form.getByRole("button", { name: "Add" }).click();
-    await form.getByRole("alert").filter({ hasText: "The emoji was not added: " }).waitFor();
-    t.equal(await form.getByLabel("Name").inputValue(), "Not a Name!", "what was typed stays");
-    await form.getByLabel("Name").fill("parrot");
-    await form.getByRole("button", { name: "Add" }).click();
-    await page.getByText(":parrot:").waitFor();
-    await until(page, `document.querySelector(".custom-emoji")?.naturalWidth > 0`);
-    const text = { name: "x.png", mimeType: "image/png", buffer: Buffer.from("no picture") };
-    await form.getByLabel("Picture").setInputFiles(text);
-    await form.getByRole("button", { name: "Add" }).click();
-    await form.getByRole("alert").filter({ hasText: "The emoji was not added: " }).waitFor();
-    await page.getByRole("button", { name: "Remove parrot" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-    await page.getByText("There are none yet.").waitFor();
-    const { body } = await admin.get("/realm/emoji");
-    t.strictSame(
-      (Object.values(body.emoji) as { name: string; deactivated: boolean }[]).map((one) => [one.name, one.deactivated]),
-      [["parrot", true]],
-    );
-  },
-);
+  };
+  await fill("#(?P<id>[0-9]+", "https://example.com/{id}");
+  await form.getByRole("alert").filter({ hasText: "The linkifier was not added: " }).waitFor();
+  t.equal(await form.getByLabel("Pattern").inputValue(), "#(?P<id>[0-9]+", "what was typed stays");
+  // What is in the fields is tried, and nothing is saved.
+  const lines = form.getByRole("status", { name: "Links" }).getByRole("listitem");
+  await form.getByLabel("Text to try it with").fill("Soup is #17 or #18, not 19");
+  await page.keyboard.press("Enter");
+  await form.getByRole("alert").filter({ hasText: "It cannot be tried: Bad regular expression" }).waitFor();
+  await form.getByLabel("Pattern").fill("#(?P<id>[0-9]+)");
+  await form.getByRole("button", { name: "Try" }).click();
+  await lines.nth(1).waitFor();
+  t.strictSame(await lines.allInnerTexts(), ["#17  https://example.com/17", "#18  https://example.com/18"]);
+  t.strictSame(await stored(), []);
+  await fill("#(?P<id>[0-9]+)", "https://example.com/{id}");
+  await page.locator(".setting code", { hasText: "#(?P<id>[0-9]+)" }).waitFor();
+  const trial = formOf(page, "Try the linkifiers");
+  await trial.getByLabel("Text").fill("See #17");
+  await trial.getByRole("button", { name: "Try" }).click();
+  t.equal(await trial.getByRole("link", { name: "#17" }).getAttribute("href"), "https://example.com/17");
+  await fill("T(?P<id>[0-9]+)", "https://example.org/{id}");
+  await page.getByRole("button", { name: "Move T(?P<id>[0-9]+) up" }).click();
+  await page.getByRole("button", { name: "Move #(?P<id>[0-9]+) up" }).waitFor();
+  t.match(await stored(), [{ pattern: "T(?P<id>[0-9]+)" }, { pattern: "#(?P<id>[0-9]+)" }]);
+  await page.getByRole("button", { name: "Change T(?P<id>[0-9]+)" }).click();
+  const change = formOf(page, "Change T(?P<id>[0-9]+)");
+  await change.getByLabel("Address").fill("https://example.net/{id}");
+  await change.getByRole("button", { name: "Save" }).click();
+  await page.getByText("https://example.net/{id}").waitFor();
+  await page.getByRole("button", { name: "Remove T(?P<id>[0-9]+)" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+  await page.getByText("https://example.net/{id}").waitFor({ state: "detached" });
+  t.match(await stored(), [{ pattern: "#(?P<id>[0-9]+)" }]);
+});
 
 t.test(
-  "[web.md] a linkifier is added, tried as the server renders it, changed, ordered and removed",
-  { skip },
-  async (t) => {
-    const { admin, page } = await openAt(t, "#organization/linkifiers");
-    const stored = async () => (await admin.get("/realm/linkifiers")).body.linkifiers;
-    const form = formOf(page, "Add a linkifier");
-    const fill = async (pattern: string, address: string) => {
-      await form.getByLabel("Pattern").fill(pattern);
-      await form.getByLabel("Address").fill(address);
-      await form.getByRole("button", { name: "Add" }).click();
-    };
-    await fill("#(?P<id>[0-9]+", "https://example.com/{id}");
-    await form.getByRole("alert").filter({ hasText: "The linkifier was not added: " }).waitFor();
-    t.equal(await form.getByLabel("Pattern").inputValue(), "#(?P<id>[0-9]+", "what was typed stays");
-    // What is in the fields is tried, and nothing is saved.
-    const lines = form.getByRole("status", { name: "Links" }).getByRole("listitem");
-    await form.getByLabel("Text to try it with").fill("Soup is #17 or #18, not 19");
-    await page.keyboard.press("Enter");
-    await form.getByRole("alert").filter({ hasText: "It cannot be tried: Bad regular expression" }).waitFor();
-    await form.getByLabel("Pattern").fill("#(?P<id>[0-9]+)");
-    await form.getByRole("button", { name: "Try" }).click();
-    await lines.nth(1).waitFor();
-    t.strictSame(await lines.allInnerTexts(), ["#17  https://example.com/17", "#18  https://example.com/18"]);
-    t.strictSame(await stored(), []);
-    await fill("#(?P<id>[0-9]+)", "https://example.com/{id}");
-    await page.locator(".setting code", { hasText: "#(?P<id>[0-9]+)" }).waitFor();
-    const trial = formOf(page, "Try the linkifiers");
-    await trial.getByLabel("Text").fill("See #17");
-    await trial.getByRole("button", { name: "Try" }).click();
-    t.equal(await trial.getByRole("link", { name: "#17" }).getAttribute("href"), "https://example.com/17");
-    await fill("T(?P<id>[0-9]+)", "https://example.org/{id}");
-    await page.getByRole("button", { name: "Move T(?P<id>[0-9]+) up" }).click();
-    await page.getByRole("button", { name: "Move #(?P<id>[0-9]+) up" }).waitFor();
-    t.match(await stored(), [{ pattern: "T(?P<id>[0-9]+)" }, { pattern: "#(?P<id>[0-9]+)" }]);
-    await page.getByRole("button", { name: "Change T(?P<id>[0-9]+)" }).click();
-    const change = formOf(page, "Change T(?P<id>[0-9]+)");
-    await change.getByLabel("Address").fill("https://example.net/{id}");
-    await change.getByRole("button", { name: "Save" }).click();
-    await page.getByText("https://example.net/{id}").waitFor();
-    await page.getByRole("button", { name: "Remove T(?P<id>[0-9]+)" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-    await page.getByText("https://example.net/{id}").waitFor({ state: "detached" });
-    t.match(await stored(), [{ pattern: "#(?P<id>[0-9]+)" }]);
-  },
-);
-
-t.test(
-  "[web.md, S2] a bot's key is shown once; a bot is renamed, gets another key, ends and comes back",
+  "[S2] a bot's key is shown once; a bot is renamed, gets another key, ends and comes back",
   { skip },
   async (t) => {
     const { admin, page, server } = await openAt(t, "#organization/bots");
@@ -183,7 +175,7 @@ t.test(
   },
 );
 
-t.test("[web.md] profile fields of each kind are added, changed and removed", { skip }, async (t) => {
+t.test("profile fields of each kind are added, changed and removed", { skip }, async (t) => {
   const { admin, page } = await openAt(t, "#organization/profile-fields");
   const form = formOf(page, "Add a field");
   const add = async (type: string, name: string, more: () => Promise<unknown> = async () => undefined) => {
@@ -225,7 +217,7 @@ t.test("[web.md] profile fields of each kind are added, changed and removed", { 
 });
 
 t.test(
-  "[web.md] people fill in profile fields of each kind, and what they type stays until it is saved",
+  "people fill in profile fields of each kind, and what they type stays until it is saved",
   { skip },
   async (t) => {
     const { server, admin, page } = await openAt(t, "#inbox");
@@ -282,7 +274,7 @@ t.test(
   },
 );
 
-t.test("[web.md] folders are made, ordered, renamed and archived, and the left side follows", { skip }, async (t) => {
+t.test("folders are made, ordered, renamed and archived, and the left side follows", { skip }, async (t) => {
   const { admin, page } = await openAt(t, "#organization/folders");
   await admin.post("/users/me/subscriptions", { subscriptions: [{ name: "kitchen" }, { name: "garden" }] });
   const form = formOf(page, "Add a folder");
@@ -340,7 +332,7 @@ t.test("[web.md] folders are made, ordered, renamed and archived, and the left s
   t.strictSame(await sections(), ["Direct messages", "Outside", "Channels"], "an empty folder is not shown");
 });
 
-t.test("[web.md] a video opens with controls, speed, and captions from a file", { skip }, async (t) => {
+t.test("a video opens with controls, speed, and captions from a file", { skip }, async (t) => {
   const { admin, page } = await openAt(t, "#inbox");
   const { url } = await uploaded(admin, Buffer.from("no video"), '"talk.mp4"');
   await admin.say("general", "talks", `[talk.mp4](${url})`);

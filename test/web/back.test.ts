@@ -16,7 +16,7 @@ const topRow = `(() => {
 const isAt = (page: Page, [id, offset]: readonly number[]) =>
   until(page, `(([id, offset]) => id === ${id} && Math.abs(offset - ${offset}) <= 2)(${topRow} ?? [])`);
 
-t.test("[web.md, Places] Back and Forward open a place where the person was in it", { skip }, async (t) => {
+t.test("Back and Forward open a place where the person was in it", { skip }, async (t) => {
   const server = await startTestServer(t);
   const [ann, ben] = [await server.person("Ann Ames"), await server.person("Ben Bright")];
   for (let number = 0; number < 120; number++) await ann.say("general", "lunch", `Soup ${number}`);

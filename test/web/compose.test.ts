@@ -23,7 +23,7 @@ async function open(t: Test) {
 
 const textOf = (page: Page) => page.locator("#compose-text").inputValue();
 
-t.test("[web.md] names of all kinds complete, and the preview shows what others will see", { skip }, async (t) => {
+t.test("names of all kinds complete, and the preview shows what others will see", { skip }, async (t) => {
   const { ben, page, complaints } = await open(t);
   await ben.say("kitchen", "C*-algebras", "Without soup");
   await ben.say("kitchen", "", "Anything else");
@@ -71,29 +71,25 @@ const giveFile = (event: "paste" | "drop", name: string) => `{
   area.dispatchEvent("${event}" === "paste" ? new ClipboardEvent("paste", init) : new DragEvent("drop", init));
 }`;
 
-t.test(
-  "[web.md, Typed words] a box for a channel that is archived meanwhile can be used elsewhere",
-  { skip },
-  async (t) => {
-    const { server, page, complaints } = await open(t);
-    await page.goto(`${server.url}/#narrow/channel/2-kitchen/topic/soup.20of.20the.20day`);
-    await page.getByText("Lentil").waitFor();
-    await page.locator("#compose-text").fill("half a sentence");
-    t.equal((await server.owner.delete("/streams/2")).status, 200);
-    await page.keyboard.press("Control+Enter");
-    await page.getByRole("alert").filter({ hasText: "This channel is archived" }).waitFor();
-    await page.goto(`${server.url}/${lunch}`);
-    await page.getByText("Who is in for soup?").waitFor();
-    t.equal(await textOf(page), "half a sentence");
-    await page.locator("#compose-text").fill("");
-    await page.getByRole("button", { name: /^Close/ }).click();
-    await write(page, "Two bowls");
-    await page.locator(".feed .message[data-id]", { hasText: "Two bowls" }).waitFor();
-    t.strictSame(complaints, []);
-  },
-);
+t.test("a box for a channel that is archived meanwhile can be used elsewhere", { skip }, async (t) => {
+  const { server, page, complaints } = await open(t);
+  await page.goto(`${server.url}/#narrow/channel/2-kitchen/topic/soup.20of.20the.20day`);
+  await page.getByText("Lentil").waitFor();
+  await page.locator("#compose-text").fill("half a sentence");
+  t.equal((await server.owner.delete("/streams/2")).status, 200);
+  await page.keyboard.press("Control+Enter");
+  await page.getByRole("alert").filter({ hasText: "This channel is archived" }).waitFor();
+  await page.goto(`${server.url}/${lunch}`);
+  await page.getByText("Who is in for soup?").waitFor();
+  t.equal(await textOf(page), "half a sentence");
+  await page.locator("#compose-text").fill("");
+  await page.getByRole("button", { name: /^Close/ }).click();
+  await write(page, "Two bowls");
+  await page.locator(".feed .message[data-id]", { hasText: "Two bowls" }).waitFor();
+  t.strictSame(complaints, []);
+});
 
-t.test("[web.md] files that are pasted or dropped are uploaded, and show how far they are", { skip }, async (t) => {
+t.test("files that are pasted or dropped are uploaded, and show how far they are", { skip }, async (t) => {
   const { page, ann, complaints } = await open(t);
   let release: () => void = () => undefined;
   const released = new Promise<void>((resolve) => {
@@ -125,7 +121,7 @@ t.test("[web.md] files that are pasted or dropped are uploaded, and show how far
   t.strictSame(complaints, []);
 });
 
-t.test("[web.md] two people see each other's presence, typing, votes and resolved topics", { skip }, async (t) => {
+t.test("two people see each other's presence, typing, votes and resolved topics", { skip }, async (t) => {
   const { server, page, ben, complaints } = await open(t);
   const other = await openPage(t);
   await logIn(other.page, server.url, ben, lunch);

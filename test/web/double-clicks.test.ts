@@ -28,7 +28,7 @@ async function meanwhile(network: HeldNetwork, act: () => Promise<unknown>): Pro
 
 const topic = "#narrow/channel/1-general/topic/lunch";
 
-t.test("[web.md, Late answers] a second click makes nothing twice", { skip }, async (t) => {
+t.test("a second click makes nothing twice", { skip }, async (t) => {
   const { ann, page, network } = await openAt(t, "#channels/new");
   await page.getByLabel("Name", { exact: true }).fill("kitchen");
   const create = page.getByRole("button", { name: "Create", exact: true });
@@ -71,7 +71,7 @@ t.test("[web.md, Late answers] a second click makes nothing twice", { skip }, as
   t.equal(body.messages.filter(({ content }: { content: string }) => content.includes("Only once")).length, 1);
 });
 
-t.test("[web.md, Late answers] the last choice stays, whenever the answers come", { skip }, async (t) => {
+t.test("the last choice stays, whenever the answers come", { skip }, async (t) => {
   const { ann, page, network } = await openAt(t, "#settings/preferences");
   const box = page.getByLabel("Enter sends");
   const list = page.getByLabel("Theme");
@@ -97,7 +97,7 @@ t.test("[web.md, Late answers] the last choice stays, whenever the answers come"
   await until(page, `document.querySelector("#setting-enter_sends").checked`);
 });
 
-t.test("[web.md, Late answers] a form keeps what was typed for the next entry", { skip }, async (t) => {
+t.test("a form keeps what was typed for the next entry", { skip }, async (t) => {
   const { page, network } = await openAt(t, "#organization/linkifiers");
   const form = page.getByRole("form", { name: "Add a linkifier" });
   await form.getByLabel("Pattern").fill("#(?P<id>[0-9]+)");
@@ -117,91 +117,83 @@ t.test("[web.md, Late answers] a form keeps what was typed for the next entry", 
   await until(page, "document.activeElement?.getAttribute('aria-label') === 'Change #(?P<id>[0-9]+)'");
 });
 
-t.test(
-  "[web.md, Forms] groups, changes and moves are made once by two clicks, and a second time",
-  { skip },
-  async (t) => {
-    const { ann, page, network } = await openAt(t, "#inbox");
-    await ann.post("/realm/profile_fields", { field_type: 1, name: "Where" });
-    await ann.say("general", "lunch", "Soup");
-    const goTo = (fragment: string) => page.evaluate(`location.hash = ${JSON.stringify(fragment)}`);
-    for (const name of ["cooks", "guests"]) {
-      await goTo("#groups/new");
-      const form = page.getByRole("form", { name: "New group" });
-      await form.waitFor();
-      t.equal(await form.getByLabel("Name").inputValue(), "", "a new group has no name");
-      await form.getByLabel("Name").fill(name);
-      await meanwhile(network, () => form.getByRole("button", { name: "Create" }).dblclick());
-      await page.getByRole("heading", { name }).waitFor();
-    }
-    for (const name of ["kitchen", "garden"]) {
-      await goTo("#channels/new");
-      const field = page.getByLabel("Name", { exact: true });
-      await field.waitFor();
-      t.equal(await field.inputValue(), "", "a new channel has no name");
-      await field.fill(name);
-      await meanwhile(network, () => page.getByRole("button", { name: "Create", exact: true }).dblclick());
-      await page.getByText(`#${name} is ready.`).waitFor();
-    }
-    await goTo("#organization/profile-fields");
-    let hint = "";
-    for (const next of ["Home", "Town"]) {
-      await page.getByRole("button", { name: "Change Where" }).click();
-      const form = page.getByRole("form", { name: "Change Where" });
-      t.equal(await form.getByLabel("Hint").inputValue(), hint, "the field as it is");
-      await form.getByLabel("Hint").fill(next);
-      await meanwhile(network, () => form.getByRole("button", { name: "Save" }).dblclick());
-      await form.waitFor({ state: "detached" });
-      hint = next;
-    }
-    await goTo(topic);
-    let name = "lunch";
-    for (const next of ["supper", "dinner"]) {
-      await page.locator(".feed .message[data-id]", { hasText: "Soup" }).click();
-      await page.keyboard.press("m");
-      const dialog = page.getByRole("dialog");
-      const field = dialog.getByRole("textbox", { name: "Topic" });
-      t.equal(await field.inputValue(), name, "the topic as it is");
-      await field.fill(next);
-      await dialog.getByLabel("Leave a note in both topics").uncheck();
-      await meanwhile(network, () => dialog.getByRole("button", { name: "Move", exact: true }).dblclick());
-      await dialog.waitFor({ state: "detached" });
-      await until(page, `location.hash.includes("/topic/${next}/")`);
-      name = next;
-    }
-    t.equal(await page.getByRole("alert").count(), 0, "no second click was refused");
-  },
-);
+t.test("groups, changes and moves are made once by two clicks, and a second time", { skip }, async (t) => {
+  const { ann, page, network } = await openAt(t, "#inbox");
+  await ann.post("/realm/profile_fields", { field_type: 1, name: "Where" });
+  await ann.say("general", "lunch", "Soup");
+  const goTo = (fragment: string) => page.evaluate(`location.hash = ${JSON.stringify(fragment)}`);
+  for (const name of ["cooks", "guests"]) {
+    await goTo("#groups/new");
+    const form = page.getByRole("form", { name: "New group" });
+    await form.waitFor();
+    t.equal(await form.getByLabel("Name").inputValue(), "", "a new group has no name");
+    await form.getByLabel("Name").fill(name);
+    await meanwhile(network, () => form.getByRole("button", { name: "Create" }).dblclick());
+    await page.getByRole("heading", { name }).waitFor();
+  }
+  for (const name of ["kitchen", "garden"]) {
+    await goTo("#channels/new");
+    const field = page.getByLabel("Name", { exact: true });
+    await field.waitFor();
+    t.equal(await field.inputValue(), "", "a new channel has no name");
+    await field.fill(name);
+    await meanwhile(network, () => page.getByRole("button", { name: "Create", exact: true }).dblclick());
+    await page.getByText(`#${name} is ready.`).waitFor();
+  }
+  await goTo("#organization/profile-fields");
+  let hint = "";
+  for (const next of ["Home", "Town"]) {
+    await page.getByRole("button", { name: "Change Where" }).click();
+    const form = page.getByRole("form", { name: "Change Where" });
+    t.equal(await form.getByLabel("Hint").inputValue(), hint, "the field as it is");
+    await form.getByLabel("Hint").fill(next);
+    await meanwhile(network, () => form.getByRole("button", { name: "Save" }).dblclick());
+    await form.waitFor({ state: "detached" });
+    hint = next;
+  }
+  await goTo(topic);
+  let name = "lunch";
+  for (const next of ["supper", "dinner"]) {
+    await page.locator(".feed .message[data-id]", { hasText: "Soup" }).click();
+    await page.keyboard.press("m");
+    const dialog = page.getByRole("dialog");
+    const field = dialog.getByRole("textbox", { name: "Topic" });
+    t.equal(await field.inputValue(), name, "the topic as it is");
+    await field.fill(next);
+    await dialog.getByLabel("Leave a note in both topics").uncheck();
+    await meanwhile(network, () => dialog.getByRole("button", { name: "Move", exact: true }).dblclick());
+    await dialog.waitFor({ state: "detached" });
+    await until(page, `location.hash.includes("/topic/${next}/")`);
+    name = next;
+  }
+  t.equal(await page.getByRole("alert").count(), 0, "no second click was refused");
+});
 
-t.test(
-  "[web.md, Late answers] an option and a task are added while the one before is on its way",
-  { skip },
-  async (t) => {
-    const { ann, page, network } = await openAt(t, topic);
-    await ann.say("general", "lunch", "/poll Drinks?");
-    await ann.say("general", "lunch", "/todo Shopping");
-    for (const [label, rows] of [
-      ["New option", ".poll-option"],
-      ["New task", ".widget label.check"],
-    ] as const) {
-      const field = page.getByLabel(label);
-      await field.waitFor();
-      await meanwhile(network, async () => {
-        for (const text of ["Tea", "Milk"]) {
-          await field.fill(text);
-          await page
-            .getByRole("button", { name: "Add", exact: true })
-            .nth(label === "New task" ? 1 : 0)
-            .dblclick();
-        }
-      });
-      for (const text of ["Tea", "Milk"]) await page.locator(rows, { hasText: text }).waitFor();
-      t.equal(await page.locator(rows).count(), 2, label);
-    }
-  },
-);
+t.test("an option and a task are added while the one before is on its way", { skip }, async (t) => {
+  const { ann, page, network } = await openAt(t, topic);
+  await ann.say("general", "lunch", "/poll Drinks?");
+  await ann.say("general", "lunch", "/todo Shopping");
+  for (const [label, rows] of [
+    ["New option", ".poll-option"],
+    ["New task", ".widget label.check"],
+  ] as const) {
+    const field = page.getByLabel(label);
+    await field.waitFor();
+    await meanwhile(network, async () => {
+      for (const text of ["Tea", "Milk"]) {
+        await field.fill(text);
+        await page
+          .getByRole("button", { name: "Add", exact: true })
+          .nth(label === "New task" ? 1 : 0)
+          .dblclick();
+      }
+    });
+    for (const text of ["Tea", "Milk"]) await page.locator(rows, { hasText: text }).waitFor();
+    t.equal(await page.locator(rows).count(), 2, label);
+  }
+});
 
-t.test("[web.md, Late answers] a box that is not shown takes no focus later", { skip }, async (t) => {
+t.test("a box that is not shown takes no focus later", { skip }, async (t) => {
   const { ann, ben, page } = await openAt(t, "#inbox");
   await ann.patch("/settings", { web_navigate_to_sent_message: false });
   await ann.say("general", "before", "Soup");
@@ -225,7 +217,7 @@ t.test("[web.md, Late answers] a box that is not shown takes no focus later", { 
 /** How much slower the page's processor is. */
 const slowness = 10;
 
-t.test("[web.md, Keys] on a slow machine no key is lost and none goes astray", { skip }, async (t) => {
+t.test("on a slow machine no key is lost and none goes astray", { skip }, async (t) => {
   const { server, ann, ben } = await openAt(t, "#inbox");
   const id = await ben.say("general", "lunch", "Who is in for soup?");
   const { page, complaints } = await openPage(t);

@@ -97,7 +97,7 @@ async function scrollUp(page: Page, firstId: number): Promise<ReadonlySet<number
   }
 }
 
-t.test("[web.md, Lists] a jump to the end leaves no hole, and reads only what it shows", { skip }, async (t) => {
+t.test("a jump to the end leaves no hole, and reads only what it shows", { skip }, async (t) => {
   const { server, ann, ben } = await house("Ann Ames");
   const ada = await server.person("Ada Ash");
   const ids = await sayMany(ben, "long", 240);
@@ -143,7 +143,7 @@ t.test("[web.md, Lists] a jump to the end leaves no hole, and reads only what it
   );
 });
 
-t.test("[web.md, Lists] what overtakes a page on its way is not lost", { skip }, async (t) => {
+t.test("what overtakes a page on its way is not lost", { skip }, async (t) => {
   const { server, ann, ben } = await house("Asa Arrow");
   const edited = await ben.say("general", "overtaken", "Soup");
   const gone = await ben.say("general", "overtaken", "Gone soon");
@@ -175,7 +175,7 @@ t.test("[web.md, Lists] what overtakes a page on its way is not lost", { skip },
   t.strictSame(await textsOf(page), ["Bread"]);
 });
 
-t.test("[web.md, Reading] long messages are read when all of them was in the window", { skip }, async (t) => {
+t.test("long messages are read when all of them was in the window", { skip }, async (t) => {
   const { server, ann, ben } = await house("Abe Arden");
   const ids: number[] = [];
   for (let count = 0; count < 10; count++) ids.push(await ben.say("general", "sixty", lines(60)));
@@ -199,7 +199,7 @@ t.test("[web.md, Reading] long messages are read when all of them was in the win
   t.strictSame(await unreadOf(ann, ids), ids.slice(1));
 });
 
-t.test("[web.md, Reading] a list opens at the beginning of a message longer than the window", { skip }, async (t) => {
+t.test("a list opens at the beginning of a message longer than the window", { skip }, async (t) => {
   const { server, ann, ben } = await house("Alf Aster");
   await ben.say("general", "high", "Before");
   await ann.post("/mark_all_as_read");
@@ -219,7 +219,7 @@ t.test("[web.md, Reading] a list opens at the beginning of a message longer than
   await page.locator(`${row(short)}.cursor`).waitFor();
 });
 
-t.test("[web.md, Reading] a window without the focus, and a search, read nothing", { skip }, async (t) => {
+t.test("a window without the focus, and a search, read nothing", { skip }, async (t) => {
   const { server, ann, ben } = await house("Amy Arbor");
   const { page } = await openPage(t);
   await page.addInitScript("document.hasFocus = () => window.isFocused === true");
@@ -245,7 +245,7 @@ t.test("[web.md, Reading] a window without the focus, and a search, read nothing
   t.strictSame(await idsOf(page, ".unread"), [long]);
 });
 
-t.test("[web.md, Pictures] rows have their height before their pictures have come", { skip }, async (t) => {
+t.test("rows have their height before their pictures have come", { skip }, async (t) => {
   const { server, ann, ben } = await house("Art Aspen");
   const { url } = await uploaded(ben, await picture("png", 600, 400), '"wide.png"');
   const ids: number[] = [];
@@ -291,7 +291,7 @@ t.test("[web.md, Pictures] rows have their height before their pictures have com
   t.ok(Number(await other.page.evaluate(gapToEnd)) < 2, "the end stays the end while formulas get their form");
 });
 
-t.test("[web.md, Lists] what is opened in a message at the end grows downwards", { skip }, async (t) => {
+t.test("what is opened in a message at the end grows downwards", { skip }, async (t) => {
   const { server, ann, ben } = await house("Ash Acre");
   const ids = await sayMany(ben, "spoiler", 20);
   const id = await ben.say("general", "spoiler", `\`\`\`spoiler The end of the book\n${lines(80)}\n\`\`\``);
@@ -308,72 +308,66 @@ t.test("[web.md, Lists] what is opened in a message at the end grows downwards",
   t.ok(Math.abs((await topOf(page, id)) - before) < 2, "the message begins where it began");
 });
 
-t.test(
-  "[web.md, Muting] lists of several conversations show nothing muted, and read none of it",
-  { skip },
-  async (t) => {
-    const { server, ann, ben } = await house("Ava Alder");
-    const cara = await server.person("Cara Cole");
-    for (const client of [ann, ben])
-      await client.post("/users/me/subscriptions", { subscriptions: [{ name: "noise" }] });
-    const { body } = await ann.get("/get_stream_id", { stream: "noise" });
-    const noise = body.stream_id as number;
-    const policy = (stream_id: number, topic: string, visibility_policy: number) =>
-      ann.post("/user_topics", { stream_id, topic, visibility_policy });
-    const shown = [await ben.say("general", "open", "Shown"), await ben.say("noise", "followed", "Followed")];
-    const muted = [await ben.say("general", "quiet", "Quiet"), await ben.say("noise", "any", "Noise")];
-    await policy(1, "quiet", 1);
-    await policy(noise, "followed", 3);
-    await ann.post("/users/me/subscriptions/properties", {
-      subscription_data: [{ stream_id: noise, property: "is_muted", value: true }],
-    });
-    await ann.post(`/users/me/muted_users/${cara.userId}`);
-    const direct = await cara.post("/messages", { type: "direct", to: [ann.userId], content: "Psst" });
-    const hidden = [...muted, direct.body.id];
-    const { page } = await openPage(t);
-    await logIn(page, server.url, ann, "#feed");
-    for (const id of shown) await page.locator(row(id)).waitFor();
-    const both = new Set([...shown, ...hidden]);
-    const seen = async () => (await idsOf(page)).filter((id) => both.has(id));
-    t.strictSame(await seen(), shown, "combined feed");
-    for (const id of shown) await untilRead(page, ann, id);
-    t.strictSame(await unreadOf(ann, [...both]), muted);
+t.test("lists of several conversations show nothing muted, and read none of it", { skip }, async (t) => {
+  const { server, ann, ben } = await house("Ava Alder");
+  const cara = await server.person("Cara Cole");
+  for (const client of [ann, ben]) await client.post("/users/me/subscriptions", { subscriptions: [{ name: "noise" }] });
+  const { body } = await ann.get("/get_stream_id", { stream: "noise" });
+  const noise = body.stream_id as number;
+  const policy = (stream_id: number, topic: string, visibility_policy: number) =>
+    ann.post("/user_topics", { stream_id, topic, visibility_policy });
+  const shown = [await ben.say("general", "open", "Shown"), await ben.say("noise", "followed", "Followed")];
+  const muted = [await ben.say("general", "quiet", "Quiet"), await ben.say("noise", "any", "Noise")];
+  await policy(1, "quiet", 1);
+  await policy(noise, "followed", 3);
+  await ann.post("/users/me/subscriptions/properties", {
+    subscription_data: [{ stream_id: noise, property: "is_muted", value: true }],
+  });
+  await ann.post(`/users/me/muted_users/${cara.userId}`);
+  const direct = await cara.post("/messages", { type: "direct", to: [ann.userId], content: "Psst" });
+  const hidden = [...muted, direct.body.id];
+  const { page } = await openPage(t);
+  await logIn(page, server.url, ann, "#feed");
+  for (const id of shown) await page.locator(row(id)).waitFor();
+  const both = new Set([...shown, ...hidden]);
+  const seen = async () => (await idsOf(page)).filter((id) => both.has(id));
+  t.strictSame(await seen(), shown, "combined feed");
+  for (const id of shown) await untilRead(page, ann, id);
+  t.strictSame(await unreadOf(ann, [...both]), muted);
 
-    const live = await ben.say("general", "quiet", "Quiet again");
-    hidden.push(live);
-    both.add(live);
-    await ben.say("general", "open", "Loud");
-    await page.locator(".feed .rendered", { hasText: "Loud" }).waitFor();
-    t.strictSame(await seen(), shown, "events bring none of it, either");
-    await policy(1, "quiet", 0);
-    await page.locator(row(live)).waitFor();
-    t.ok((await seen()).includes(muted[0] ?? 0), "an unmuted topic is there");
-    await policy(1, "quiet", 1);
-    await page.locator(row(live)).waitFor({ state: "detached" });
+  const live = await ben.say("general", "quiet", "Quiet again");
+  hidden.push(live);
+  both.add(live);
+  await ben.say("general", "open", "Loud");
+  await page.locator(".feed .rendered", { hasText: "Loud" }).waitFor();
+  t.strictSame(await seen(), shown, "events bring none of it, either");
+  await policy(1, "quiet", 0);
+  await page.locator(row(live)).waitFor();
+  t.ok((await seen()).includes(muted[0] ?? 0), "an unmuted topic is there");
+  await policy(1, "quiet", 1);
+  await page.locator(row(live)).waitFor({ state: "detached" });
 
-    await page.evaluate(`location.hash = "#narrow/channel/1-general"`);
-    await page.locator(".feed .rendered", { hasText: "Loud" }).waitFor();
-    t.strictSame(await seen(), shown.slice(0, 1), "the channel without its muted topic");
-    await page.evaluate(`location.hash = "#narrow/channel/${noise}-noise"`);
-    await page.locator(row(muted[1] ?? 0)).waitFor();
-    t.strictSame(await seen(), [shown[1], muted[1]], "a muted channel is whole in its own list");
+  await page.evaluate(`location.hash = "#narrow/channel/1-general"`);
+  await page.locator(".feed .rendered", { hasText: "Loud" }).waitFor();
+  t.strictSame(await seen(), shown.slice(0, 1), "the channel without its muted topic");
+  await page.evaluate(`location.hash = "#narrow/channel/${noise}-noise"`);
+  await page.locator(row(muted[1] ?? 0)).waitFor();
+  t.strictSame(await seen(), [shown[1], muted[1]], "a muted channel is whole in its own list");
 
-    await page.evaluate(`location.hash = "#recent"`);
-    const rowsOf = async () =>
-      (await page.locator(".recent .inbox-label").allTextContents()).filter((one) => one !== "");
-    await page.locator(".recent .inbox-label", { hasText: "followed" }).waitFor();
-    t.notOk(
-      (await rowsOf()).some((one) => ["quiet", "any", "Cara Cole"].includes(one)),
-      "recent conversations",
-    );
-    await page.getByLabel("Show muted").check();
-    for (const label of ["quiet", "any", "Cara Cole"]) {
-      await page.locator(".recent .inbox-label", { hasText: label }).waitFor();
-    }
-    t.equal(await page.locator(".left-bar", { hasText: "Cara Cole" }).count(), 0);
-    const said = await cara.say("general", "open", "Look at me");
-    await page.evaluate(`location.hash = ${JSON.stringify(topicAt("open"))}`);
-    await page.locator(row(said)).getByRole("button", { name: "Show" }).click();
-    await page.locator(row(said)).getByText("Look at me").waitFor();
-  },
-);
+  await page.evaluate(`location.hash = "#recent"`);
+  const rowsOf = async () => (await page.locator(".recent .inbox-label").allTextContents()).filter((one) => one !== "");
+  await page.locator(".recent .inbox-label", { hasText: "followed" }).waitFor();
+  t.notOk(
+    (await rowsOf()).some((one) => ["quiet", "any", "Cara Cole"].includes(one)),
+    "recent conversations",
+  );
+  await page.getByLabel("Show muted").check();
+  for (const label of ["quiet", "any", "Cara Cole"]) {
+    await page.locator(".recent .inbox-label", { hasText: label }).waitFor();
+  }
+  t.equal(await page.locator(".left-bar", { hasText: "Cara Cole" }).count(), 0);
+  const said = await cara.say("general", "open", "Look at me");
+  await page.evaluate(`location.hash = ${JSON.stringify(topicAt("open"))}`);
+  await page.locator(row(said)).getByRole("button", { name: "Show" }).click();
+  await page.locator(row(said)).getByText("Look at me").waitFor();
+});

@@ -17,7 +17,7 @@ async function readAll(server: TestServer) {
   return { ann, ben };
 }
 
-t.test("[web.md, Keys] the first day works by keyboard alone", { skip }, async (t) => {
+t.test("the first day works by keyboard alone", { skip }, async (t) => {
   const server = await startTestServer(t);
   const { ann, ben } = await readAll(server);
   const { page, complaints } = await openPage(t);
@@ -84,7 +84,7 @@ const hostile = [
   "$$e^{i\\pi} + \\frac{1}{2}$$ <time:2026-11-25T16:00:00Z> :tada:",
 ];
 
-t.test("[web.md] hostile messages run no script, load nothing, and cause no error", { skip }, async (t) => {
+t.test("hostile messages run no script, load nothing, and cause no error", { skip }, async (t) => {
   const server = await startTestServer(t);
   const { ann, ben } = await readAll(server);
   for (const content of hostile) await ben.say("general", "hostile", content);

@@ -46,7 +46,7 @@ const topicOf = async (person: Client, text: string) => {
 
 const lunch = "#narrow/channel/1-general/topic/lunch";
 
-t.test("[web.md, Places] every link leads to its messages after a rename, a move, and Back", { skip }, async (t) => {
+t.test("every link leads to its messages after a rename, a move, and Back", { skip }, async (t) => {
   const { ben, kitchen, first, page, complaints } = await open(t, lunch);
   await shows(page, "Who is in");
   await until(page, `location.hash.endsWith("/topic/lunch/with/${first}")`);
@@ -79,44 +79,40 @@ t.test("[web.md, Places] every link leads to its messages after a rename, a move
   t.strictSame(complaints, []);
 });
 
-t.test(
-  "[web.md, Places] what is written goes where the messages are, and nothing keeps the old name",
-  { skip },
-  async (t) => {
-    const { ann, ben, first, page } = await open(t, lunch);
-    await shows(page, "Who is in");
-    const left = (name: string) => page.locator(".left-bar .topic .row-label").getByText(name, { exact: true });
-    await left("lunch").waitFor();
-    await ann.post("/drafts", {
-      drafts: [{ type: "stream", to: [1], topic: "lunch", content: "A draft", timestamp: null }],
-    });
-    await page.locator("#compose-text").fill("I am in");
-    await move(ben, first, { topic: "✔ lunch" });
-    await left("✔ lunch").waitFor();
-    t.equal(await left("lunch").count(), 0, "the left side has no ghost");
-    t.equal(await page.locator("#compose-text").inputValue(), "I am in");
-    await page.locator("#compose-text").press("Control+Enter");
-    await shows(page, "I am in");
-    t.equal(await topicOf(ben, "I am in"), "✔ lunch");
+t.test("what is written goes where the messages are, and nothing keeps the old name", { skip }, async (t) => {
+  const { ann, ben, first, page } = await open(t, lunch);
+  await shows(page, "Who is in");
+  const left = (name: string) => page.locator(".left-bar .topic .row-label").getByText(name, { exact: true });
+  await left("lunch").waitFor();
+  await ann.post("/drafts", {
+    drafts: [{ type: "stream", to: [1], topic: "lunch", content: "A draft", timestamp: null }],
+  });
+  await page.locator("#compose-text").fill("I am in");
+  await move(ben, first, { topic: "✔ lunch" });
+  await left("✔ lunch").waitFor();
+  t.equal(await left("lunch").count(), 0, "the left side has no ghost");
+  t.equal(await page.locator("#compose-text").inputValue(), "I am in");
+  await page.locator("#compose-text").press("Control+Enter");
+  await shows(page, "I am in");
+  t.equal(await topicOf(ben, "I am in"), "✔ lunch");
 
-    await goTo(page, "#drafts");
-    await page.locator(".card", { hasText: "A draft" }).getByText("✔ lunch").waitFor();
-    await page.getByRole("button", { name: "Continue" }).click();
-    await until(page, `document.getElementById("compose-text")?.value === "A draft"`);
-    await page.getByRole("button", { name: "Continue" }).waitFor({ state: "detached" });
-    // It moves while the writer looks elsewhere, and every message of it with another mode.
-    await goTo(page, "#inbox");
-    await page.getByRole("heading", { name: "Inbox" }).waitFor();
-    await move(ben, first, { topic: "soup", propagate_mode: "change_later" });
-    await page.locator(".destination .topic-input").waitFor();
-    await until(page, `document.querySelector(".destination .topic-input").value === "soup"`);
-    await page.locator("#compose-text").press("Control+Enter");
-    await shows(page, "A draft");
-    t.equal(await topicOf(ben, "A draft"), "soup");
-  },
-);
+  await goTo(page, "#drafts");
+  await page.locator(".card", { hasText: "A draft" }).getByText("✔ lunch").waitFor();
+  await page.getByRole("button", { name: "Continue" }).click();
+  await until(page, `document.getElementById("compose-text")?.value === "A draft"`);
+  await page.getByRole("button", { name: "Continue" }).waitFor({ state: "detached" });
+  // It moves while the writer looks elsewhere, and every message of it with another mode.
+  await goTo(page, "#inbox");
+  await page.getByRole("heading", { name: "Inbox" }).waitFor();
+  await move(ben, first, { topic: "soup", propagate_mode: "change_later" });
+  await page.locator(".destination .topic-input").waitFor();
+  await until(page, `document.querySelector(".destination .topic-input").value === "soup"`);
+  await page.locator("#compose-text").press("Control+Enter");
+  await shows(page, "A draft");
+  t.equal(await topicOf(ben, "A draft"), "soup");
+});
 
-t.test("[web.md, Places] messages reach a topic whatever blanks and names it was opened with", { skip }, async (t) => {
+t.test("messages reach a topic whatever blanks and names it was opened with", { skip }, async (t) => {
   const { ben, first, page } = await open(t, "#narrow/channel/1-general/topic/lunch.20");
   await shows(page, "Who is in");
   await idOf(ben, "lunch", "Live in lunch");

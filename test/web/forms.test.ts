@@ -23,7 +23,7 @@ type Invitations = readonly {
   readonly expiry_date: number;
 }[];
 
-t.test("[web.md, Forms] the second invitation has the role that the form was opened with", { skip }, async (t) => {
+t.test("the second invitation has the role that the form was opened with", { skip }, async (t) => {
   const { ann, page } = await openAt(t, "#organization/invitations");
   const role = page.getByLabel("They join as");
   const expiry = page.getByLabel("The invitation is valid for");
@@ -139,7 +139,7 @@ async function fill(page: Page, form: string, values: Readonly<Record<string, st
   }
 }
 
-t.test("[web.md, Forms] a form that was sent is as it was when it was opened, each time", { skip }, async (t) => {
+t.test("a form that was sent is as it was when it was opened, each time", { skip }, async (t) => {
   const { page } = await openAt(t, "#organization/bots");
   for (const { at, name, action, filled, refused } of forms) {
     await page.evaluate(`location.hash = "#organization/${at}"`);
@@ -164,7 +164,7 @@ t.test("[web.md, Forms] a form that was sent is as it was when it was opened, ea
   }
 });
 
-t.test("[web.md, Notifications] alert words are added twice, and removed", { skip }, async (t) => {
+t.test("alert words are added twice, and removed", { skip }, async (t) => {
   const { ann, page } = await openAt(t, "#settings/notifications");
   const form = page.getByRole("form", { name: "Add an alert word" });
   for (const word of ["soup", "café, crème"]) {
@@ -179,7 +179,7 @@ t.test("[web.md, Notifications] alert words are added twice, and removed", { ski
   t.strictSame((await ann.get("/users/me/alert_words")).body.alert_words, ["café, crème"]);
 });
 
-t.test("[web.md, Forms] the password is changed twice, and a wrong one stays in its field", { skip }, async (t) => {
+t.test("the password is changed twice, and a wrong one stays in its field", { skip }, async (t) => {
   const { page } = await openAt(t, "#settings/sessions");
   const old = page.getByLabel("Present password");
   const next = page.getByLabel("New password");

@@ -92,7 +92,7 @@ async function contentsOf(client: Awaited<ReturnType<typeof house>>["ann"], topi
   return (await client.get("/messages", query)).body.messages.map(({ content }: { content: string }) => content);
 }
 
-t.test("[web.md, Input methods] the Enter that chooses characters sends nothing", { skip }, async (t) => {
+t.test("the Enter that chooses characters sends nothing", { skip }, async (t) => {
   const { ann, page, method } = await openAt(t, topicOf("chosen"));
   await page.locator(box).focus();
   await method.show("にほん");
@@ -112,7 +112,7 @@ t.test("[web.md, Input methods] the Enter that chooses characters sends nothing"
   t.equal(await page.getByText("Saved as a draft.").count(), 0);
 });
 
-t.test("[web.md, Input methods] an answer that is late goes beside what is not final", { skip }, async (t) => {
+t.test("an answer that is late goes beside what is not final", { skip }, async (t) => {
   const { ann, ben, page, network, queues, method } = await openAt(t, topicOf("late"));
   const uploads = await holdRequests(page, /\/user_uploads$/);
   uploads.hold();
@@ -147,7 +147,7 @@ t.test("[web.md, Input methods] an answer that is late goes beside what is not f
   await page.locator(box).fill("");
 });
 
-t.test("[web.md, Input methods] a search waits until its words are final", { skip }, async (t) => {
+t.test("a search waits until its words are final", { skip }, async (t) => {
   const { ben, page, method } = await openAt(t, topicOf("search"));
   const id = await ben.say("general", "search", "日本 soup");
   await page.locator(row(id)).waitFor();
@@ -167,7 +167,7 @@ t.test("[web.md, Input methods] a search waits until its words are final", { ski
   await page.locator(`${row(id)} .highlight`, { hasText: "日本" }).waitFor();
 });
 
-t.test("[web.md, Input methods] an edit takes them before its text has come", { skip }, async (t) => {
+t.test("an edit takes them before its text has come", { skip }, async (t) => {
   const { ann, ben, page, network, method } = await openAt(t, topicOf("edit"));
   const id = await ann.say("general", "edit", "Soup:");
   await page.locator(row(id)).waitFor();
@@ -195,7 +195,7 @@ t.test("[web.md, Input methods] an edit takes them before its text has come", { 
   t.strictSame(await contentsOf(ann, "edit"), ["Soup:日本!", "When?"]);
 });
 
-t.test("[web.md, Input methods] a topic is renamed with them", { skip }, async (t) => {
+t.test("a topic is renamed with them", { skip }, async (t) => {
   const { ann, ben, page, method } = await openAt(t, topicOf("rename"));
   const id = await ann.say("general", "rename", "Soup");
   await page.locator(row(id)).waitFor();
@@ -218,36 +218,32 @@ t.test("[web.md, Input methods] a topic is renamed with them", { skip }, async (
   t.strictSame((await contentsOf(ann, "日本")).slice(0, 2), ["Soup", "Bread"]);
 });
 
-t.test(
-  "[web.md, Input methods] people are chosen, and a linkifier is tried, with final characters",
-  { skip },
-  async (t) => {
-    const { page, method } = await openAt(t, "#inbox");
-    await page.keyboard.press("x");
-    await method.show("べ");
-    await method.press("Enter");
-    await method.press("Tab");
-    await method.choose("Be");
-    await method.press("Enter");
-    t.strictSame([await value(page), await endsOf(page)], ["Be", ["Be"]]);
-    await page.keyboard.press("Enter");
-    await page.getByRole("button", { name: "Remove Ben Bright" }).waitFor();
+t.test("people are chosen, and a linkifier is tried, with final characters", { skip }, async (t) => {
+  const { page, method } = await openAt(t, "#inbox");
+  await page.keyboard.press("x");
+  await method.show("べ");
+  await method.press("Enter");
+  await method.press("Tab");
+  await method.choose("Be");
+  await method.press("Enter");
+  t.strictSame([await value(page), await endsOf(page)], ["Be", ["Be"]]);
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Remove Ben Bright" }).waitFor();
 
-    await page.evaluate(`location.hash = "#organization/linkifiers"`);
-    await page.getByLabel("Pattern").fill("#(?P<id>[0-9]+)");
-    await page.getByLabel("Address").fill("https://example.com/{id}");
-    await page.getByLabel("Text to try it with").focus();
-    await method.show("#1");
-    await method.press("Enter");
-    await method.choose("#12");
-    await method.press("Enter");
-    t.equal(await page.getByRole("status", { name: "Links" }).count(), 0);
-    await page.keyboard.press("Enter");
-    await page.getByRole("status", { name: "Links" }).getByText("https://example.com/12").waitFor();
-  },
-);
+  await page.evaluate(`location.hash = "#organization/linkifiers"`);
+  await page.getByLabel("Pattern").fill("#(?P<id>[0-9]+)");
+  await page.getByLabel("Address").fill("https://example.com/{id}");
+  await page.getByLabel("Text to try it with").focus();
+  await method.show("#1");
+  await method.press("Enter");
+  await method.choose("#12");
+  await method.press("Enter");
+  t.equal(await page.getByRole("status", { name: "Links" }).count(), 0);
+  await page.keyboard.press("Enter");
+  await page.getByRole("status", { name: "Links" }).getByText("https://example.com/12").waitFor();
+});
 
-t.test("[web.md, Input methods] a field that is removed holds nothing up", { skip }, async (t) => {
+t.test("a field that is removed holds nothing up", { skip }, async (t) => {
   const { ann, ben, page, network, method } = await openAt(t, topicOf("removed"));
   const gone = await ann.say("general", "removed", "Soup");
   const kept = await ben.say("general", "removed", "Quote me");

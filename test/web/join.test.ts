@@ -101,7 +101,7 @@ t.test("[D197] a link that is not valid says why, and offers the login", { skip 
   t.equal(new URL(page.url()).pathname, "/");
 });
 
-t.test("[web.md] a first visit shows the login without an error in the console", { skip }, async (t) => {
+t.test("a first visit shows the login without an error in the console", { skip }, async (t) => {
   const server = await startTestServer(t);
   const { page, complaints } = await openPage(t);
   await page.goto(server.url);

@@ -141,7 +141,7 @@ const pressed: Readonly<Record<string, string>> = {
   "Ctrl+s": "Control+s",
 };
 
-t.test("[web.md, Keys] each key of the help does what the help says", { skip }, async (t) => {
+t.test("each key of the help does what the help says", { skip }, async (t) => {
   const home = await house();
   const { server, ann, ben, mine, theirs } = home;
   await ben.say("general", "next", "Read me");
@@ -230,7 +230,7 @@ function focusProofs({ mine, theirs }: Awaited<ReturnType<typeof furnish>>): rea
   ];
 }
 
-t.test("[web.md, Accessibility] what is closed gives the focus back to what opened it", { skip }, async (t) => {
+t.test("what is closed gives the focus back to what opened it", { skip }, async (t) => {
   const home = await house();
   const { server, ann, ben, theirs, ids } = home;
   const image = await uploaded(ben, await picture("png", 90, 70), '"soup.png"');
@@ -309,7 +309,7 @@ const hurry = (keys: readonly string[]) => `(async () => {
   return { selector: at.id || at.className || at.tagName, hasStayed: at === document.activeElement };
 })()`;
 
-t.test("[web.md, Keys] what is typed right after a key belongs to what the key opened", { skip }, async (t) => {
+t.test("what is typed right after a key belongs to what the key opened", { skip }, async (t) => {
   const { server, ann, ids } = await house();
   const { page, complaints } = await openPage(t);
   await logIn(page, server.url, ann, lunch);
@@ -334,7 +334,7 @@ t.test("[web.md, Keys] what is typed right after a key belongs to what the key o
   t.strictSame(complaints, []);
 });
 
-t.test("[web.md, Accessibility] a key that changes the place puts the focus on its message", { skip }, async (t) => {
+t.test("a key that changes the place puts the focus on its message", { skip }, async (t) => {
   const { server, ann, ben } = await house();
   const { page, complaints } = await openPage(t);
   await logIn(page, server.url, ann, lunch);
@@ -352,7 +352,7 @@ t.test("[web.md, Accessibility] a key that changes the place puts the focus on i
 
 const manyMessages = 450;
 
-t.test("[web.md, Accessibility] a key that opens a place leaves the bar that had the focus", { skip }, async (t) => {
+t.test("a key that opens a place leaves the bar that had the focus", { skip }, async (t) => {
   const { server, ann, ben } = await house();
   const { page } = await openPage(t);
   await logIn(page, server.url, ann, "#inbox");
@@ -365,7 +365,7 @@ t.test("[web.md, Accessibility] a key that opens a place leaves the bar that had
   await until(page, isWriting);
 });
 
-t.test("[web.md, Keys] End selects the newest message, also one that is not loaded", { skip }, async (t) => {
+t.test("End selects the newest message, also one that is not loaded", { skip }, async (t) => {
   const { server, ann, ben } = await house();
   const ids: number[] = [];
   for (let at = 0; at < manyMessages; at++) ids.push(await ben.say("general", "long", `Line ${at}`));

@@ -59,7 +59,7 @@ async function contentsOf(client: Client, topic: string): Promise<string[]> {
   return (await client.get("/messages", query)).body.messages.map(({ content }: { content: string }) => content);
 }
 
-t.test("[web.md, Late answers] an edit takes keys before its text has come", { skip }, async (t) => {
+t.test("an edit takes keys before its text has come", { skip }, async (t) => {
   const { ann, page, network } = await openAt(t, topicOf("edit"));
   const id = await ann.say("general", "edit", "Soup at noon");
   await select(page, id);
@@ -83,7 +83,7 @@ t.test("[web.md, Late answers] an edit takes keys before its text has come", { s
   t.strictSame(await contentsOf(ann, "edit"), ["Soup at noon and Indian bread!"]);
 });
 
-t.test("[web.md, Late answers] a refused edit is in its box again, and takes no focus", { skip }, async (t) => {
+t.test("a refused edit is in its box again, and takes no focus", { skip }, async (t) => {
   const { server, ann, page, network } = await openAt(t, topicOf("refused"));
   const id = await ann.say("general", "refused", "Soup");
   await select(page, id);
@@ -103,7 +103,7 @@ t.test("[web.md, Late answers] a refused edit is in its box again, and takes no 
   await server.owner.patch("/realm", { allow_message_editing: true });
 });
 
-t.test("[web.md, Late answers] a quote goes before what was typed since", { skip }, async (t) => {
+t.test("a quote goes before what was typed since", { skip }, async (t) => {
   const { ben, page, network } = await openAt(t, topicOf("quote"));
   const id = await ben.say("general", "quote", "Soup?");
   await select(page, id);
@@ -121,7 +121,7 @@ t.test("[web.md, Late answers] a quote goes before what was typed since", { skip
   await page.keyboard.press("Delete");
 });
 
-t.test("[web.md, Late answers] a closed box is empty at once, and its draft exists once", { skip }, async (t) => {
+t.test("a closed box is empty at once, and its draft exists once", { skip }, async (t) => {
   const { ann, page, network } = await openAt(t, topicOf("closed"));
   await page.locator(box).fill("Half a sentence");
   network.hold();
@@ -152,7 +152,7 @@ t.test("[web.md, Late answers] a closed box is empty at once, and its draft exis
   await page.keyboard.press("Delete");
 });
 
-t.test("[web.md, Late answers] no key acts on a message that is not shown any more", { skip }, async (t) => {
+t.test("no key acts on a message that is not shown any more", { skip }, async (t) => {
   const { ann, ben, page, network } = await openAt(t, topicOf("before"));
   const id = await ben.say("general", "before", "Read me");
   await ann.post("/mark_all_as_read");
@@ -176,7 +176,7 @@ t.test("[web.md, Late answers] no key acts on a message that is not shown any mo
   t.strictSame([body.message.reactions, body.message.flags.includes("starred")], [[], false]);
 });
 
-t.test("[web.md, Late answers] what is typed before a dialog has come is for the dialog", { skip }, async (t) => {
+t.test("what is typed before a dialog has come is for the dialog", { skip }, async (t) => {
   const home = await house();
   const { page } = await openPage(t);
   const files = await holdRequests(page, /\/assets\/later-/);
@@ -199,7 +199,7 @@ t.test("[web.md, Late answers] what is typed before a dialog has come is for the
   t.match((await home.ann.get(`/messages/${id}`)).body.message.reactions, [{ emoji_name: "octopus" }]);
 });
 
-t.test("[web.md, Late answers] an emoji goes to the caret, and the next key behind it", { skip }, async (t) => {
+t.test("an emoji goes to the caret, and the next key behind it", { skip }, async (t) => {
   const { page } = await openAt(t, topicOf("emoji"));
   await page.locator(box).fill("before after");
   for (let at = 0; at < 6; at++) await page.keyboard.press("ArrowLeft");
@@ -216,7 +216,7 @@ t.test("[web.md, Late answers] an emoji goes to the caret, and the next key behi
   await page.locator(box).fill("");
 });
 
-t.test("[web.md, Late answers] a file that arrives takes neither the focus nor the caret", { skip }, async (t) => {
+t.test("a file that arrives takes neither the focus nor the caret", { skip }, async (t) => {
   const { page } = await openAt(t, topicOf("file"));
   const uploads = await holdRequests(page, /\/user_uploads$/);
   uploads.hold();

@@ -37,22 +37,18 @@ async function areInReach(page: Page, selector: string): Promise<boolean[]> {
   })`)) as boolean[];
 }
 
-t.test(
-  "[web.md, Layout] on a tablet the role and the deactivation of a person are within the window",
-  { skip },
-  async (t) => {
-    for (const width of [761, 900, 1000]) {
-      const { page } = await open(t, "#organization/people", { width, height: 900 });
-      await page.locator(".table select").first().waitFor();
-      const reach = await areInReach(page, ".table select, .table .danger");
-      t.ok(reach.length >= 3 && !reach.includes(false), `${width} px: ${JSON.stringify(reach)}`);
-      await page.getByRole("button", { name: "Conversations" }).click();
-      await page.locator(".left-bar").getByText("general").waitFor();
-    }
-  },
-);
+t.test("on a tablet the role and the deactivation of a person are within the window", { skip }, async (t) => {
+  for (const width of [761, 900, 1000]) {
+    const { page } = await open(t, "#organization/people", { width, height: 900 });
+    await page.locator(".table select").first().waitFor();
+    const reach = await areInReach(page, ".table select, .table .danger");
+    t.ok(reach.length >= 3 && !reach.includes(false), `${width} px: ${JSON.stringify(reach)}`);
+    await page.getByRole("button", { name: "Conversations" }).click();
+    await page.locator(".left-bar").getByText("general").waitFor();
+  }
+});
 
-t.test("[web.md, Layout] the menu of the last message is above the box and whole", { skip }, async (t) => {
+t.test("the menu of the last message is above the box and whole", { skip }, async (t) => {
   const { page, complaints } = await open(t, lunch, { width: 1280, height: 600 }, async (ann) => {
     for (let number = 0; number < 30; number++) await ann.say("general", "lunch", `Soup ${number}`);
   });
@@ -68,43 +64,35 @@ t.test("[web.md, Layout] the menu of the last message is above the box and whole
   t.strictSame(complaints, []);
 });
 
-t.test(
-  "[web.md, Layout] on a phone the menu of a message and the lists at the sides open by touch",
-  { skip },
-  async (t) => {
-    const say = async (ann: Client) => {
-      await ann.say("general", "lunch", "Who is in for soup?");
-      await ann.say("general", "lunch", "/me waves");
-    };
-    const phone = { width: 390, height: 844 };
-    const { page, complaints } = await open(t, lunch, phone, say, { hasTouch: true, isMobile: true });
-    const texts = page.locator(".feed .message[data-id] .rendered");
-    await texts.nth(1).waitFor();
-    const sizes = `[...document.querySelectorAll(".feed .rendered")].map((one) => getComputedStyle(one).fontSize)`;
-    t.equal(
-      new Set((await page.evaluate(sizes)) as string[]).size,
-      1,
-      "what somebody does is as large as what they say",
-    );
-    await texts.first().tap();
-    await page.getByRole("button", { name: "More actions (i)" }).tap();
-    await page.getByRole("menuitem", { name: "Delete" }).waitFor();
-    t.ok(await page.evaluate(`document.activeElement.closest("[role=menu]") !== null`), "the menu keeps the focus");
-    await page.getByRole("menuitem", { name: "Delete" }).tap();
-    await page.getByRole("dialog").getByRole("button", { name: "Keep it" }).tap();
-    const people = page.getByRole("complementary", { name: "People" });
-    await page.getByRole("button", { name: "People" }).tap();
-    await people.getByText("Ben Bright").tap();
-    await page.getByRole("heading", { name: "Ben Bright" }).waitFor();
-    t.equal(await people.count(), 0, "the conversation is not under the list");
-    await page.getByRole("button", { name: "People" }).tap();
-    await page.getByRole("button", { name: "Close the list" }).tap({ position: { x: 20, y: 400 } });
-    t.equal(await people.count(), 0);
-    t.strictSame(complaints, []);
-  },
-);
+t.test("on a phone the menu of a message and the lists at the sides open by touch", { skip }, async (t) => {
+  const say = async (ann: Client) => {
+    await ann.say("general", "lunch", "Who is in for soup?");
+    await ann.say("general", "lunch", "/me waves");
+  };
+  const phone = { width: 390, height: 844 };
+  const { page, complaints } = await open(t, lunch, phone, say, { hasTouch: true, isMobile: true });
+  const texts = page.locator(".feed .message[data-id] .rendered");
+  await texts.nth(1).waitFor();
+  const sizes = `[...document.querySelectorAll(".feed .rendered")].map((one) => getComputedStyle(one).fontSize)`;
+  t.equal(new Set((await page.evaluate(sizes)) as string[]).size, 1, "what somebody does is as large as what they say");
+  await texts.first().tap();
+  await page.getByRole("button", { name: "More actions (i)" }).tap();
+  await page.getByRole("menuitem", { name: "Delete" }).waitFor();
+  t.ok(await page.evaluate(`document.activeElement.closest("[role=menu]") !== null`), "the menu keeps the focus");
+  await page.getByRole("menuitem", { name: "Delete" }).tap();
+  await page.getByRole("dialog").getByRole("button", { name: "Keep it" }).tap();
+  const people = page.getByRole("complementary", { name: "People" });
+  await page.getByRole("button", { name: "People" }).tap();
+  await people.getByText("Ben Bright").tap();
+  await page.getByRole("heading", { name: "Ben Bright" }).waitFor();
+  t.equal(await people.count(), 0, "the conversation is not under the list");
+  await page.getByRole("button", { name: "People" }).tap();
+  await page.getByRole("button", { name: "Close the list" }).tap({ position: { x: 20, y: 400 } });
+  t.equal(await people.count(), 0);
+  t.strictSame(complaints, []);
+});
 
-t.test("[web.md] a channel is archived and restored, twice", { skip }, async (t) => {
+t.test("a channel is archived and restored, twice", { skip }, async (t) => {
   const say = (ann: Client) => createChannel(ann, "kitchen", [ann]);
   const { ann, page, complaints } = await open(t, "#channels/2", { width: 1280, height: 800 }, say);
   for (let round = 0; round < 2; round++) {
@@ -117,7 +105,7 @@ t.test("[web.md] a channel is archived and restored, twice", { skip }, async (t)
   t.strictSame(complaints, []);
 });
 
-t.test("[web.md, Layout] a notice covers none of the buttons that a panel begins with", { skip }, async (t) => {
+t.test("a notice covers none of the buttons that a panel begins with", { skip }, async (t) => {
   for (const width of [390, 820, 1440]) {
     const say = (ann: Client) => createChannel(ann, "kitchen", [ann]);
     const { page } = await open(t, "#channels/2", { width, height: 844 }, say);
@@ -134,7 +122,7 @@ t.test("[web.md, Layout] a notice covers none of the buttons that a panel begins
   }
 });
 
-t.test("[web.md, Layout] on a phone a picture fills the window, has a name, and can be closed", { skip }, async (t) => {
+t.test("on a phone a picture fills the window, has a name, and can be closed", { skip }, async (t) => {
   const { page, complaints } = await open(t, lunch, { width: 390, height: 780 }, async (ann) => {
     const image = await uploaded(ann, await picture("png", 900, 700), '"green soup.png"');
     await ann.say("general", "lunch", `[green soup.png](${image.url})`);
@@ -166,7 +154,7 @@ const drop = (page: Page, selector: string) =>
     return !document.querySelector(${JSON.stringify(selector)}).dispatchEvent(event);
   })`);
 
-t.test("[web.md, Sending] a file that is dropped beside the box does not replace the page", { skip }, async (t) => {
+t.test("a file that is dropped beside the box does not replace the page", { skip }, async (t) => {
   const { ann, page, complaints } = await open(t, lunch, { width: 1280, height: 800 });
   await page.locator("#compose-text").waitFor();
   t.strictSame(await drop(page, ".left-bar"), [true, true], "nothing is opened");
@@ -187,7 +175,7 @@ const paste = (page: Page, kinds: Readonly<Record<string, string>>, withPicture:
     return !document.getElementById("compose-text").dispatchEvent(event);
   })()`);
 
-t.test("[web.md, Sending] cells of a spreadsheet are pasted as a table, and text as text", { skip }, async (t) => {
+t.test("cells of a spreadsheet are pasted as a table, and text as text", { skip }, async (t) => {
   const { page, complaints } = await open(t, lunch, { width: 1280, height: 800 });
   await page.locator("#compose-text").fill("Prices:");
   const html = "<table><tr><td>x</td></tr></table>";
@@ -204,7 +192,7 @@ t.test("[web.md, Sending] cells of a spreadsheet are pasted as a table, and text
   t.strictSame(complaints, []);
 });
 
-t.test("[web.md, Layout] a link to an unknown channel says so and leads on", { skip }, async (t) => {
+t.test("a link to an unknown channel says so and leads on", { skip }, async (t) => {
   const { page, complaints } = await open(t, "#narrow/channel/999-gone/topic/soup", { width: 1280, height: 800 });
   await page.getByText("This channel does not exist, or you have no access to it.").waitFor();
   t.equal(await page.locator(".compose, .compose-start").count(), 0);
@@ -213,7 +201,7 @@ t.test("[web.md, Layout] a link to an unknown channel says so and leads on", { s
   t.strictSame(complaints, []);
 });
 
-t.test("[web.md, Accessibility] Tab leads through the search box and searches for nothing", { skip }, async (t) => {
+t.test("Tab leads through the search box and searches for nothing", { skip }, async (t) => {
   const { page, complaints } = await open(t, lunch, { width: 1280, height: 800 });
   const search = page.getByRole("combobox", { name: "Search messages" });
   await search.focus();

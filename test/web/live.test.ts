@@ -57,118 +57,102 @@ const looks = [
   { colorScheme: "dark", width: 390 },
 ] as const;
 
-t.test(
-  "[web.md, The operator's page] it shows the last hour, and is for everybody: no serious barrier",
-  { skip },
-  async (t) => {
-    const { server, clock } = await startClockedServer(t);
-    const { dataDir, owner } = server;
-    realmOf(server).dispatcher.send(commands.throwing());
-    for (let sample = 0; sample < 60; sample++) {
-      for (let post = 0; post < (sample * 7) % 5; post++) await owner.say("general", "load", "x");
-      clock.advance(limits.live_sample_ms);
+t.test("it shows the last hour, and is for everybody: no serious barrier", { skip }, async (t) => {
+  const { server, clock } = await startClockedServer(t);
+  const { dataDir, owner } = server;
+  realmOf(server).dispatcher.send(commands.throwing());
+  for (let sample = 0; sample < 60; sample++) {
+    for (let post = 0; post < (sample * 7) % 5; post++) await owner.say("general", "load", "x");
+    clock.advance(limits.live_sample_ms);
+  }
+  const port = await tunnelTo(t, dataDir);
+  if (screenshots !== undefined) mkdirSync(screenshots, { recursive: true });
+  for (const { colorScheme, width } of looks) {
+    // The policy of the page would refuse the script that looks for barriers.
+    const options = { colorScheme, viewport: { width, height: 800 }, bypassCSP: true };
+    const { page, complaints } = await openPage(t, options);
+    await page.goto(`http://127.0.0.1:${port}/admin`);
+    await page.locator(".letter").waitFor();
+    t.strictSame(await seriousFindings(page), [], `${colorScheme}, ${width}`);
+    t.ok(Number(await page.evaluate("document.documentElement.scrollWidth - innerWidth")) <= 0, `fits into ${width}`);
+    const requests = page.getByRole("img", { name: /^Requests: now .*\/s, at most [\d.]+\/s in the last hour$/ });
+    t.match(await requests.locator(".line").getAttribute("d"), /^M[\d.]+ [\d.]+(?:L[\d.]+ [\d.]+){10,}/);
+    if (screenshots !== undefined) {
+      await page.screenshot({ path: join(screenshots, `admin-${colorScheme}-${width}.png`), fullPage: true });
     }
-    const port = await tunnelTo(t, dataDir);
-    if (screenshots !== undefined) mkdirSync(screenshots, { recursive: true });
-    for (const { colorScheme, width } of looks) {
-      // The policy of the page would refuse the script that looks for barriers.
-      const options = { colorScheme, viewport: { width, height: 800 }, bypassCSP: true };
-      const { page, complaints } = await openPage(t, options);
-      await page.goto(`http://127.0.0.1:${port}/admin`);
-      await page.locator(".letter").waitFor();
-      t.strictSame(await seriousFindings(page), [], `${colorScheme}, ${width}`);
-      t.ok(Number(await page.evaluate("document.documentElement.scrollWidth - innerWidth")) <= 0, `fits into ${width}`);
-      const requests = page.getByRole("img", { name: /^Requests: now .*\/s, at most [\d.]+\/s in the last hour$/ });
-      t.match(await requests.locator(".line").getAttribute("d"), /^M[\d.]+ [\d.]+(?:L[\d.]+ [\d.]+){10,}/);
-      if (screenshots !== undefined) {
-        await page.screenshot({ path: join(screenshots, `admin-${colorScheme}-${width}.png`), fullPage: true });
-      }
-      t.strictSame(complaints, []);
-      await page.context().close();
-    }
-  },
-);
-
-t.test(
-  "[web.md, The operator's page] it retries and drops dead letters, and drops only after a second click",
-  { skip },
-  async (t) => {
-    const server = await startTestServer(t);
-    const realm = realmOf(server);
-    realm.dispatcher.send(commands.throwing());
-    const port = await tunnelTo(t, server.dataDir);
-    const { page, complaints } = await openPage(t);
-    await page.goto(`http://localhost:${port}/admin`.replace("localhost", "127.0.0.1"));
-    const letter = page.locator(".letter-what", { hasText: "realm.create for realm" });
-    await letter.waitFor();
-    await page.getByRole("button", { name: "Retry all" }).click();
-    await page.getByText("1 due again.").waitFor();
-    await letter.waitFor();
-    await page.getByRole("button", { name: "Drop all" }).click();
-    t.equal(realm.environment.count("deadLetters"), 1, "not yet");
-    await page.getByRole("button", { name: "Keep" }).click();
-    await page.getByRole("button", { name: "Drop all" }).click();
-    await page.getByRole("button", { name: /^Drop \d for good$/ }).click();
-    await page.getByText("None. Commands").waitFor();
-    t.equal(realm.environment.count("deadLetters"), 0);
     t.strictSame(complaints, []);
-  },
-);
+    await page.context().close();
+  }
+});
 
-t.test(
-  "[web.md, The operator's page] on TCP it asks for the key, and forgets what it has at log-out",
-  { skip },
-  async (t) => {
-    const port = await freePort();
-    const server = await startTestServer(t, { environment: { ADMIN_LISTEN: `127.0.0.1:${port}` } });
-    const key = readFileSync(join(server.dataDir, "admin.key"), "utf8").trim();
-    const { page } = await openPage(t, { bypassCSP: true });
-    await page.goto(`http://127.0.0.1:${port}/admin`);
-    await page.getByLabel("Key").waitFor();
-    t.strictSame(await seriousFindings(page), []);
-    if (screenshots !== undefined) await page.screenshot({ path: join(screenshots, "admin-log-in.png") });
-    await page.getByLabel("Key").fill("wrong");
-    await page.getByRole("button", { name: "Log in" }).click();
-    await page.getByText("this is not the key in admin.key").waitFor();
-    await page.getByLabel("Key").fill(key);
-    await page.keyboard.press("Enter");
-    await page.locator(".tile").first().waitFor();
-    t.notOk(page.url().includes(key));
-    t.notOk(String(await page.evaluate("JSON.stringify({ ...localStorage }) + document.cookie")).includes(key));
-    await page.reload();
-    await page.locator(".tile").first().waitFor();
-    await page.getByRole("button", { name: "Log out" }).click();
-    await page.getByLabel("Key").waitFor();
-    t.strictSame(await page.evaluate("Object.keys(localStorage)"), []);
-    await page.reload();
-    await page.getByLabel("Key").waitFor();
-  },
-);
+t.test("it retries and drops dead letters, and drops only after a second click", { skip }, async (t) => {
+  const server = await startTestServer(t);
+  const realm = realmOf(server);
+  realm.dispatcher.send(commands.throwing());
+  const port = await tunnelTo(t, server.dataDir);
+  const { page, complaints } = await openPage(t);
+  await page.goto(`http://localhost:${port}/admin`.replace("localhost", "127.0.0.1"));
+  const letter = page.locator(".letter-what", { hasText: "realm.create for realm" });
+  await letter.waitFor();
+  await page.getByRole("button", { name: "Retry all" }).click();
+  await page.getByText("1 due again.").waitFor();
+  await letter.waitFor();
+  await page.getByRole("button", { name: "Drop all" }).click();
+  t.equal(realm.environment.count("deadLetters"), 1, "not yet");
+  await page.getByRole("button", { name: "Keep" }).click();
+  await page.getByRole("button", { name: "Drop all" }).click();
+  await page.getByRole("button", { name: /^Drop \d for good$/ }).click();
+  await page.getByText("None. Commands").waitFor();
+  t.equal(realm.environment.count("deadLetters"), 0);
+  t.strictSame(complaints, []);
+});
 
-t.test(
-  "[web.md, The operator's page] it rests while it is hidden, and says so when the server is gone",
-  { skip },
-  async (t) => {
-    const { server, clock } = await startClockedServer(t);
-    const port = await tunnelTo(t, server.dataDir);
-    const { page, requests } = await openPage(t);
-    const asked = () => requests.filter((path) => path === "/admin/live").length;
-    await page.goto(`http://127.0.0.1:${port}/admin`);
-    await page.locator(".tile").first().waitFor();
-    await setVisibility(page, "hidden");
-    await page.getByText("Paused while this tab is hidden.").waitFor();
-    t.match(await page.title(), /^Paused: /);
-    const before = asked();
-    clock.advance(3 * limits.live_sample_ms);
-    t.equal(asked(), before, "it rests");
-    const next = page.waitForResponse((response) => new URL(response.url()).pathname === "/admin/live");
-    await setVisibility(page, "visible");
-    const { at } = (await (await next).json()) as { readonly at: readonly number[] };
-    t.equal(at.length, 3, "what it missed comes with one request");
-    await page.getByText("Paused while this tab is hidden.").waitFor({ state: "detached" });
-    await server.stop();
-    await setVisibility(page, "visible");
-    await page.getByText("What you see is older.").waitFor();
-    await page.locator(".tile").first().waitFor();
-  },
-);
+t.test("on TCP it asks for the key, and forgets what it has at log-out", { skip }, async (t) => {
+  const port = await freePort();
+  const server = await startTestServer(t, { environment: { ADMIN_LISTEN: `127.0.0.1:${port}` } });
+  const key = readFileSync(join(server.dataDir, "admin.key"), "utf8").trim();
+  const { page } = await openPage(t, { bypassCSP: true });
+  await page.goto(`http://127.0.0.1:${port}/admin`);
+  await page.getByLabel("Key").waitFor();
+  t.strictSame(await seriousFindings(page), []);
+  if (screenshots !== undefined) await page.screenshot({ path: join(screenshots, "admin-log-in.png") });
+  await page.getByLabel("Key").fill("wrong");
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.getByText("this is not the key in admin.key").waitFor();
+  await page.getByLabel("Key").fill(key);
+  await page.keyboard.press("Enter");
+  await page.locator(".tile").first().waitFor();
+  t.notOk(page.url().includes(key));
+  t.notOk(String(await page.evaluate("JSON.stringify({ ...localStorage }) + document.cookie")).includes(key));
+  await page.reload();
+  await page.locator(".tile").first().waitFor();
+  await page.getByRole("button", { name: "Log out" }).click();
+  await page.getByLabel("Key").waitFor();
+  t.strictSame(await page.evaluate("Object.keys(localStorage)"), []);
+  await page.reload();
+  await page.getByLabel("Key").waitFor();
+});
+
+t.test("it rests while it is hidden, and says so when the server is gone", { skip }, async (t) => {
+  const { server, clock } = await startClockedServer(t);
+  const port = await tunnelTo(t, server.dataDir);
+  const { page, requests } = await openPage(t);
+  const asked = () => requests.filter((path) => path === "/admin/live").length;
+  await page.goto(`http://127.0.0.1:${port}/admin`);
+  await page.locator(".tile").first().waitFor();
+  await setVisibility(page, "hidden");
+  await page.getByText("Paused while this tab is hidden.").waitFor();
+  t.match(await page.title(), /^Paused: /);
+  const before = asked();
+  clock.advance(3 * limits.live_sample_ms);
+  t.equal(asked(), before, "it rests");
+  const next = page.waitForResponse((response) => new URL(response.url()).pathname === "/admin/live");
+  await setVisibility(page, "visible");
+  const { at } = (await (await next).json()) as { readonly at: readonly number[] };
+  t.equal(at.length, 3, "what it missed comes with one request");
+  await page.getByText("Paused while this tab is hidden.").waitFor({ state: "detached" });
+  await server.stop();
+  await setVisibility(page, "visible");
+  await page.getByText("What you see is older.").waitFor();
+  await page.locator(".tile").first().waitFor();
+});

@@ -112,7 +112,7 @@ const uploading: Action = {
   },
 };
 
-t.test("[web.md, Faults] a network that is lost costs nothing of what was begun", { skip }, async (t) => {
+t.test("a network that is lost costs nothing of what was begun", { skip }, async (t) => {
   const { page, server, ann } = await open(t);
   await logIn(page, server.url, ann);
   const actions = [deleting, scheduling, drafting, setting, uploading];
@@ -141,7 +141,7 @@ t.test("[web.md, Faults] a network that is lost costs nothing of what was begun"
   t.strictSame(body.messages, []);
 });
 
-t.test("[web.md, Sending] the page says that it is offline only as long as it is", { skip }, async (t) => {
+t.test("the page says that it is offline only as long as it is", { skip }, async (t) => {
   const { page, server, ann } = await open(t);
   await logIn(page, server.url, ann, lunch);
   await typeInto(page, "Without a network");
@@ -157,7 +157,7 @@ t.test("[web.md, Sending] the page says that it is offline only as long as it is
   await page.locator(".feed .message[data-id]", { hasText: "Without a network" }).waitFor();
 });
 
-t.test("[D25, web.md, Faults] what a person repeats after a lost answer is done once", { skip }, async (t) => {
+t.test("[D25] what a person repeats after a lost answer is done once", { skip }, async (t) => {
   const { page, server, ann } = await open(t);
   let isLost = false;
   // The server executes each of these requests, and its answers get lost.
@@ -195,7 +195,7 @@ t.test("[D25, web.md, Faults] what a person repeats after a lost answer is done 
 });
 
 t.test(
-  "[web.md, Versions] a page that the server does not understand says so, keeps the text, and can be reloaded",
+  "a page that the server does not understand says so, keeps the text, and can be reloaded",
   { skip },
   async (t) => {
     const { page, server, ann } = await open(t);
@@ -245,86 +245,74 @@ async function makeSales(server: Awaited<ReturnType<typeof startTestServer>>): P
   };
 }
 
-t.test(
-  "[D4, web.md, Faults] an organization that ends says so; its address shows the one that answers there",
-  { skip },
-  async (t) => {
-    const server = await startTestServer(t);
-    await server.owner.patch("/realm", { name: "Kitchen" });
-    const { url, eve } = await makeSales(server);
-    const { page } = await openPage(t);
-    await logIn(page, url, eve, "#narrow/channel/1-general/topic/lunch");
-    await typeInto(page, "half a sentence");
-    await served(server)("deactivate-realm", { realm: "sales" });
-    await page.getByText("This organization has been deactivated.").waitFor();
-    await served(server)("erase-realm", { realm: "sales", confirm: "sales" });
-    await page.reload();
-    await page.getByRole("heading", { name: "Kitchen" }).waitFor();
-    await page.getByText("Your session has ended. Log in again.").waitFor();
-    await page.getByLabel("Email address").fill(eve.account?.email ?? "");
-    await page.getByLabel("Password").fill("correct horse battery");
-    await page.getByRole("button", { name: "Log in" }).click();
-    await page.getByRole("alert").waitFor();
-    t.equal(await page.getByLabel("Email address").inputValue(), eve.account?.email);
-    t.match(await page.evaluate(`sessionStorage.getItem("composing")`), /half a sentence/);
-    // A name that never was one of this server.
-    const other = await openPage(t);
-    await other.page.goto(url.replace("sales", "nobody"));
-    await other.page.getByRole("heading", { name: "Kitchen" }).waitFor();
-    await other.page.getByText(`Log in at ${new URL(url).host.replace("sales", "nobody")} to continue.`).waitFor();
-    t.strictSame(other.complaints, []);
-  },
-);
+t.test("[D4] an organization that ends says so; its address shows the one that answers there", { skip }, async (t) => {
+  const server = await startTestServer(t);
+  await server.owner.patch("/realm", { name: "Kitchen" });
+  const { url, eve } = await makeSales(server);
+  const { page } = await openPage(t);
+  await logIn(page, url, eve, "#narrow/channel/1-general/topic/lunch");
+  await typeInto(page, "half a sentence");
+  await served(server)("deactivate-realm", { realm: "sales" });
+  await page.getByText("This organization has been deactivated.").waitFor();
+  await served(server)("erase-realm", { realm: "sales", confirm: "sales" });
+  await page.reload();
+  await page.getByRole("heading", { name: "Kitchen" }).waitFor();
+  await page.getByText("Your session has ended. Log in again.").waitFor();
+  await page.getByLabel("Email address").fill(eve.account?.email ?? "");
+  await page.getByLabel("Password").fill("correct horse battery");
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.getByRole("alert").waitFor();
+  t.equal(await page.getByLabel("Email address").inputValue(), eve.account?.email);
+  t.match(await page.evaluate(`sessionStorage.getItem("composing")`), /half a sentence/);
+  // A name that never was one of this server.
+  const other = await openPage(t);
+  await other.page.goto(url.replace("sales", "nobody"));
+  await other.page.getByRole("heading", { name: "Kitchen" }).waitFor();
+  await other.page.getByText(`Log in at ${new URL(url).host.replace("sales", "nobody")} to continue.`).waitFor();
+  t.strictSame(other.complaints, []);
+});
 
-t.test(
-  "[D25, web.md, Sending] a message that was on its way is there after a reload, and is sent once",
-  { skip },
-  async (t) => {
-    const { page, server, ann } = await open(t);
-    let isLost = false;
-    // The server stores the message, and its answer never arrives.
-    await page.routeWebSocket(/events\/ws/, (socket) => {
-      const upstream = socket.connectToServer();
-      upstream.onMessage((text) => {
-        if (!isLost) socket.send(text);
-      });
+t.test("[D25] a message that was on its way is there after a reload, and is sent once", { skip }, async (t) => {
+  const { page, server, ann } = await open(t);
+  let isLost = false;
+  // The server stores the message, and its answer never arrives.
+  await page.routeWebSocket(/events\/ws/, (socket) => {
+    const upstream = socket.connectToServer();
+    upstream.onMessage((text) => {
+      if (!isLost) socket.send(text);
     });
-    await logIn(page, server.url, ann, lunch);
-    await page.locator("#compose-text").waitFor();
-    await write(page, "I am");
-    await page.locator(".feed .message[data-id]", { hasText: "I am" }).waitFor();
-    await page.locator(".message.pending").waitFor({ state: "detached" });
-    isLost = true;
-    await write(page, "only once");
-    await page.locator(".message.pending", { hasText: "only once" }).waitFor();
-    const isStored = async () => (await ann.get("/messages", everything)).body.messages.length === 3;
-    while (!(await isStored()));
-    isLost = false;
-    await page.reload();
-    const left = page.locator(".message.pending", { hasText: "only once" });
-    await left.getByText("The page was left before the server answered.").waitFor();
-    await left.getByRole("button", { name: "Send again" }).click();
-    await left.waitFor({ state: "detached" });
-    t.strictSame(await textsOf(page), ["Who is in for soup?", "I am", "only once"]);
-    t.ok(await isStored(), "the server has it once");
-  },
-);
+  });
+  await logIn(page, server.url, ann, lunch);
+  await page.locator("#compose-text").waitFor();
+  await write(page, "I am");
+  await page.locator(".feed .message[data-id]", { hasText: "I am" }).waitFor();
+  await page.locator(".message.pending").waitFor({ state: "detached" });
+  isLost = true;
+  await write(page, "only once");
+  await page.locator(".message.pending", { hasText: "only once" }).waitFor();
+  const isStored = async () => (await ann.get("/messages", everything)).body.messages.length === 3;
+  while (!(await isStored()));
+  isLost = false;
+  await page.reload();
+  const left = page.locator(".message.pending", { hasText: "only once" });
+  await left.getByText("The page was left before the server answered.").waitFor();
+  await left.getByRole("button", { name: "Send again" }).click();
+  await left.waitFor({ state: "detached" });
+  t.strictSame(await textsOf(page), ["Who is in for soup?", "I am", "only once"]);
+  t.ok(await isStored(), "the server has it once");
+});
 
-t.test(
-  "[S1, web.md, Sending] another person who logs in sees nothing of what was typed before",
-  { skip },
-  async (t) => {
-    const { page, server, ann } = await open(t);
-    const ben = await server.person("Ben Bright");
-    await logIn(page, server.url, ann, lunch);
-    await typeInto(page, "a secret");
-    await page.getByLabel("Your account").click();
-    await page.getByRole("menuitem", { name: "Log out" }).click();
-    await page.getByLabel("Email address").waitFor();
-    await page.reload();
-    await logIn(page, server.url, ben, lunch);
-    await page.locator("#compose-text").waitFor();
-    t.equal(await page.locator("#compose-text").inputValue(), "");
-    t.notMatch(await page.evaluate("JSON.stringify({ ...sessionStorage })"), /secret/);
-  },
-);
+t.test("[S1] another person who logs in sees nothing of what was typed before", { skip }, async (t) => {
+  const { page, server, ann } = await open(t);
+  const ben = await server.person("Ben Bright");
+  await logIn(page, server.url, ann, lunch);
+  await typeInto(page, "a secret");
+  await page.getByLabel("Your account").click();
+  await page.getByRole("menuitem", { name: "Log out" }).click();
+  await page.getByLabel("Email address").waitFor();
+  await page.reload();
+  await logIn(page, server.url, ben, lunch);
+  await page.locator("#compose-text").waitFor();
+  t.equal(await page.locator("#compose-text").inputValue(), "");
+  t.notMatch(await page.evaluate("JSON.stringify({ ...sessionStorage })"), /secret/);
+});

@@ -132,7 +132,7 @@ const fetched = (server: Naive, terms: readonly Term[]) => ({
   found_newest: true,
 });
 
-t.test("[web.md] lists that follow events equal lists that are fetched again", (t) => {
+t.test("lists that follow events equal lists that are fetched again", (t) => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const server = new Naive();
@@ -168,7 +168,7 @@ function plain({ id, content, stream_id, subject, flags }: Message) {
   return { id, content, stream_id, subject, flags };
 }
 
-t.test("[web.md] a message that arrives while a page is on its way is not lost", (t) => {
+t.test("a message that arrives while a page is on its way is not lost", (t) => {
   const terms: readonly Term[] = [{ operator: "channel", operand: 1 }];
   const key = narrowKey(terms);
   const message = messageOf(5, 1, "a");
@@ -180,7 +180,7 @@ t.test("[web.md] a message that arrives while a page is on its way is not lost",
   t.end();
 });
 
-t.test("[web.md, Lists] a page that does not continue the list any more leaves it as it is", (t) => {
+t.test("a page that does not continue the list any more leaves it as it is", (t) => {
   const terms: readonly Term[] = [{ operator: "channel", operand: 1 }];
   const name = { key: narrowKey(terms), terms };
   const of = (...ids: readonly number[]) => ids.map((id) => messageOf(id, 1, "a"));
@@ -205,7 +205,7 @@ t.test("[web.md, Lists] a page that does not continue the list any more leaves i
   t.end();
 });
 
-t.test("[web.md, Lists] a list stays while the messages of another topic are moved into it", (t) => {
+t.test("a list stays while the messages of another topic are moved into it", (t) => {
   const named = (topic: string) => {
     const terms: readonly Term[] = [
       { operator: "channel", operand: 1 },
@@ -248,7 +248,7 @@ t.test("[web.md, Lists] a list stays while the messages of another topic are mov
   t.end();
 });
 
-t.test("[web.md, Muting] what is muted leaves the lists that hide it, and comes back when it is fetched", (t) => {
+t.test("what is muted leaves the lists that hide it, and comes back when it is fetched", (t) => {
   const muting = (topics: readonly string[], isWhole = false): Reader => ({
     ...me,
     isChannelMuted: () => isWhole,
@@ -279,7 +279,7 @@ t.test("[web.md, Muting] what is muted leaves the lists that hide it, and comes 
   t.end();
 });
 
-t.test("[web.md, Lists] a list of starred messages is fetched again when a star brings one", (t) => {
+t.test("a list of starred messages is fetched again when a star brings one", (t) => {
   const terms: readonly Term[] = [{ operator: "is", operand: "starred" }];
   const name = { key: narrowKey(terms), terms };
   const page = { messages: [{ ...messageOf(1, 1, "a"), flags: ["starred"] }], found_oldest: true, found_newest: true };
@@ -292,7 +292,7 @@ t.test("[web.md, Lists] a list of starred messages is fetched again when a star 
   t.end();
 });
 
-t.test("[web.md, Bounds] a list and the number of lists stay bounded", (t) => {
+t.test("a list and the number of lists stay bounded", (t) => {
   const terms: readonly Term[] = [];
   const key = narrowKey(terms);
   const of = (first: number) => Array.from({ length: 100 }, (_, index) => messageOf(first + index, 1, "a"));
@@ -328,7 +328,7 @@ t.test("[web.md, Bounds] a list and the number of lists stay bounded", (t) => {
   t.end();
 });
 
-t.test("[web.md, Bounds] a page that too many events have overtaken cannot be brought up to date", (t) => {
+t.test("a page that too many events have overtaken cannot be brought up to date", (t) => {
   const recording = new Recording();
   const event = { type: "delete_message", id: 1, message_type: "stream", message_ids: [1] } as never;
   for (let count = 0; count < messageLimits.recorded_events_max; count++) recording.add(event);
@@ -339,7 +339,7 @@ t.test("[web.md, Bounds] a page that too many events have overtaken cannot be br
   t.end();
 });
 
-t.test("[web.md] polls and to-do lists follow their submessages, and skip what is malformed", (t) => {
+t.test("polls and to-do lists follow their submessages, and skip what is malformed", (t) => {
   const sub = (sender_id: number, content: unknown, id: number) => ({
     id,
     message_id: 1,

@@ -27,7 +27,7 @@ async function choose(page: Page, text: string, action: string): Promise<void> {
   await page.getByRole("menuitem", { name: action }).click();
 }
 
-t.test("[web.md] read receipts and the history of edits are shown", { skip }, async (t) => {
+t.test("read receipts and the history of edits are shown", { skip }, async (t) => {
   const { page, complaints, server, ann, ben } = await open(t);
   await logIn(page, server.url, ann, lunch);
   await page.locator("#compose-text").waitFor();
@@ -51,41 +51,37 @@ t.test("[web.md] read receipts and the history of edits are shown", { skip }, as
   t.strictSame(complaints, []);
 });
 
-t.test(
-  "[web.md] a message moves to another channel, and one that is deleted is gone everywhere",
-  { skip },
-  async (t) => {
-    const { page, complaints, server, ann, ben } = await open(t, { isAdministrator: true });
-    await createChannel(ann, "kitchen", [ann, ben]);
-    await ben.say("general", "lunch", "Who is in for soup?");
-    await ben.say("general", "lunch", "I am not");
-    await logIn(page, server.url, ann, lunch);
-    await choose(page, "Who is in for soup?", "Move");
-    const dialog = page.getByRole("dialog", { name: "Move messages" });
-    await dialog.getByLabel("Channel").selectOption({ label: "kitchen" });
-    await dialog.getByRole("textbox", { name: "Topic" }).fill("soup");
-    await dialog.getByLabel("Only this message").check();
-    await dialog.getByLabel("Leave a note in both topics").uncheck();
-    await dialog.getByRole("button", { name: "Move" }).click();
-    await page.getByText("Moved to #kitchen > soup.").waitFor();
-    await page.locator(".feed .message[data-id]", { hasText: "soup?" }).waitFor({ state: "detached" });
-    t.strictSame(await textsOf(page), ["I am not"]);
-    const { body } = await ben.get("/messages", { anchor: "newest", num_before: 9, num_after: 0 });
-    const moved = body.messages.find(({ content }: { content: string }) => content.includes("soup?"));
-    t.match(moved, { display_recipient: "kitchen", subject: "soup" });
+t.test("a message moves to another channel, and one that is deleted is gone everywhere", { skip }, async (t) => {
+  const { page, complaints, server, ann, ben } = await open(t, { isAdministrator: true });
+  await createChannel(ann, "kitchen", [ann, ben]);
+  await ben.say("general", "lunch", "Who is in for soup?");
+  await ben.say("general", "lunch", "I am not");
+  await logIn(page, server.url, ann, lunch);
+  await choose(page, "Who is in for soup?", "Move");
+  const dialog = page.getByRole("dialog", { name: "Move messages" });
+  await dialog.getByLabel("Channel").selectOption({ label: "kitchen" });
+  await dialog.getByRole("textbox", { name: "Topic" }).fill("soup");
+  await dialog.getByLabel("Only this message").check();
+  await dialog.getByLabel("Leave a note in both topics").uncheck();
+  await dialog.getByRole("button", { name: "Move" }).click();
+  await page.getByText("Moved to #kitchen > soup.").waitFor();
+  await page.locator(".feed .message[data-id]", { hasText: "soup?" }).waitFor({ state: "detached" });
+  t.strictSame(await textsOf(page), ["I am not"]);
+  const { body } = await ben.get("/messages", { anchor: "newest", num_before: 9, num_after: 0 });
+  const moved = body.messages.find(({ content }: { content: string }) => content.includes("soup?"));
+  t.match(moved, { display_recipient: "kitchen", subject: "soup" });
 
-    await choose(page, "I am not", "Delete");
-    await page.getByRole("button", { name: "Keep it" }).click();
-    t.strictSame(await textsOf(page), ["I am not"]);
-    await choose(page, "I am not", "Delete");
-    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-    await page.getByText("The message is deleted.").waitFor();
-    await page.getByText("This topic has no messages.").waitFor();
-    t.strictSame(complaints, []);
-  },
-);
+  await choose(page, "I am not", "Delete");
+  await page.getByRole("button", { name: "Keep it" }).click();
+  t.strictSame(await textsOf(page), ["I am not"]);
+  await choose(page, "I am not", "Delete");
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByText("The message is deleted.").waitFor();
+  await page.getByText("This topic has no messages.").waitFor();
+  t.strictSame(complaints, []);
+});
 
-t.test("[web.md] pictures and videos open over the page, and Escape leads back", { skip }, async (t) => {
+t.test("pictures and videos open over the page, and Escape leads back", { skip }, async (t) => {
   const { page, complaints, server, ann, ben } = await open(t);
   const image = await uploaded(ben, await picture("png", 900, 700), '"soup 100%.png"');
   const body = multipart([
@@ -115,35 +111,31 @@ t.test("[web.md] pictures and videos open over the page, and Escape leads back",
   );
 });
 
-t.test(
-  "[web.md, Muting] the menu of a topic unmutes one in a muted channel, and mutes it again",
-  { skip },
-  async (t) => {
-    const server = await startTestServer(t);
-    const ann = await server.person("Ann Ames");
-    const ben = await server.person("Ben Bright");
-    for (const one of [ann, ben]) await one.post("/users/me/subscriptions", { subscriptions: [{ name: "loud" }] });
-    const { stream_id: loud } = (await ann.get("/get_stream_id", { stream: "loud" })).body;
-    await ann.post("/users/me/subscriptions/properties", {
-      subscription_data: [{ stream_id: loud, property: "is_muted", value: true }],
-    });
-    await ben.say("loud", "news", "Soup");
-    const { page } = await openPage(t);
-    await logIn(page, server.url, ann, `#narrow/channel/${loud}-loud/topic/news`);
-    const policies = async () => {
-      const { body } = await ann.post("/register", { event_types: ["user_topic"], fetch_event_types: ["user_topic"] });
-      return body.user_topics.map((one: { visibility_policy: number }) => one.visibility_policy);
-    };
-    const choose = async (label: string, done: string) => {
-      await page.getByRole("button", { name: "Topic", exact: true }).click();
-      await page.getByRole("menuitem", { name: label, exact: true }).click();
-      await page.getByText(done).waitFor();
-    };
-    await choose("Unmute topic", "The topic is unmuted.");
-    t.strictSame(await policies(), [2]);
-    await choose("Mute topic", "The topic is muted.");
-    t.strictSame(await policies(), [1]);
-    await choose("Unmute topic", "The topic is unmuted.");
-    t.strictSame(await policies(), [2], "not as its channel, which is muted");
-  },
-);
+t.test("the menu of a topic unmutes one in a muted channel, and mutes it again", { skip }, async (t) => {
+  const server = await startTestServer(t);
+  const ann = await server.person("Ann Ames");
+  const ben = await server.person("Ben Bright");
+  for (const one of [ann, ben]) await one.post("/users/me/subscriptions", { subscriptions: [{ name: "loud" }] });
+  const { stream_id: loud } = (await ann.get("/get_stream_id", { stream: "loud" })).body;
+  await ann.post("/users/me/subscriptions/properties", {
+    subscription_data: [{ stream_id: loud, property: "is_muted", value: true }],
+  });
+  await ben.say("loud", "news", "Soup");
+  const { page } = await openPage(t);
+  await logIn(page, server.url, ann, `#narrow/channel/${loud}-loud/topic/news`);
+  const policies = async () => {
+    const { body } = await ann.post("/register", { event_types: ["user_topic"], fetch_event_types: ["user_topic"] });
+    return body.user_topics.map((one: { visibility_policy: number }) => one.visibility_policy);
+  };
+  const choose = async (label: string, done: string) => {
+    await page.getByRole("button", { name: "Topic", exact: true }).click();
+    await page.getByRole("menuitem", { name: label, exact: true }).click();
+    await page.getByText(done).waitFor();
+  };
+  await choose("Unmute topic", "The topic is unmuted.");
+  t.strictSame(await policies(), [2]);
+  await choose("Mute topic", "The topic is muted.");
+  t.strictSame(await policies(), [1]);
+  await choose("Unmute topic", "The topic is unmuted.");
+  t.strictSame(await policies(), [2], "not as its channel, which is muted");
+});

@@ -32,7 +32,7 @@ async function open(t: Test) {
   return { server, page, complaints, ann, ben, given };
 }
 
-t.test("[web.md] a window in the background notifies of direct messages and mentions", { skip }, async (t) => {
+t.test("a window in the background notifies of direct messages and mentions", { skip }, async (t) => {
   const { page, complaints, ann, ben, given } = await open(t);
   await ben.say("general", "lunch", "Nothing for anybody");
   await ben.post("/messages", { type: "direct", to: [ann.userId], content: "Do you have **ten** minutes?" });
@@ -52,67 +52,59 @@ t.test("[web.md] a window in the background notifies of direct messages and ment
   t.strictSame(complaints, []);
 });
 
-t.test(
-  "[web.md] wildcards and followed topics notify as their settings say, muted ones do not",
-  { skip },
-  async (t) => {
-    const { page, complaints, ann, ben, given } = await open(t);
-    const setPolicy = (topic: string, policy: number) =>
-      ann.post("/user_topics", { stream_id: 1, topic, visibility_policy: policy });
-    await ann.patch("/settings", { enable_followed_topic_desktop_notifications: true });
-    await setPolicy("followed", 3);
-    await setPolicy("muted", 1);
-    // Events arrive in order, so the page knows the policies and settings before the messages.
-    await ben.say("general", "lunch", "@**all** one");
-    await ann.say("general", "lunch", "I am a participant of this topic");
-    await ben.say("general", "lunch", "@**topic** two");
-    await ben.say("general", "followed", "three");
-    await ben.say("general", "muted", "@**all** not this");
-    await ben.say("general", "lunch", "nor this");
-    await ann.patch("/settings", { wildcard_mentions_notify: false });
-    await ben.say("general", "lunch", "@**all** nor this");
-    await ann.patch("/settings", { enable_followed_topic_desktop_notifications: false });
-    await ben.say("general", "followed", "nor this");
-    await ben.say("general", "followed", "@**all** four");
-    await ann.patch("/settings", { enable_followed_topic_wildcard_mentions_notify: false });
-    await ben.say("general", "followed", "@**all** nor this");
-    await ben.post("/messages", { type: "direct", to: [ann.userId], content: "the end" });
-    await until(page, `window.given.at(-1)?.body === "the end"`);
-    t.strictSame(
-      ((await given()) as [string, string][]).map(([, body]) => body),
-      ["@all one", "@topic two", "three", "@all four", "the end"],
-    );
-    t.strictSame(complaints, []);
-  },
-);
+t.test("wildcards and followed topics notify as their settings say, muted ones do not", { skip }, async (t) => {
+  const { page, complaints, ann, ben, given } = await open(t);
+  const setPolicy = (topic: string, policy: number) =>
+    ann.post("/user_topics", { stream_id: 1, topic, visibility_policy: policy });
+  await ann.patch("/settings", { enable_followed_topic_desktop_notifications: true });
+  await setPolicy("followed", 3);
+  await setPolicy("muted", 1);
+  // Events arrive in order, so the page knows the policies and settings before the messages.
+  await ben.say("general", "lunch", "@**all** one");
+  await ann.say("general", "lunch", "I am a participant of this topic");
+  await ben.say("general", "lunch", "@**topic** two");
+  await ben.say("general", "followed", "three");
+  await ben.say("general", "muted", "@**all** not this");
+  await ben.say("general", "lunch", "nor this");
+  await ann.patch("/settings", { wildcard_mentions_notify: false });
+  await ben.say("general", "lunch", "@**all** nor this");
+  await ann.patch("/settings", { enable_followed_topic_desktop_notifications: false });
+  await ben.say("general", "followed", "nor this");
+  await ben.say("general", "followed", "@**all** four");
+  await ann.patch("/settings", { enable_followed_topic_wildcard_mentions_notify: false });
+  await ben.say("general", "followed", "@**all** nor this");
+  await ben.post("/messages", { type: "direct", to: [ann.userId], content: "the end" });
+  await until(page, `window.given.at(-1)?.body === "the end"`);
+  t.strictSame(
+    ((await given()) as [string, string][]).map(([, body]) => body),
+    ["@all one", "@topic two", "three", "@all four", "the end"],
+  );
+  t.strictSame(complaints, []);
+});
 
-t.test(
-  "[web.md] a notification hides spoilers, and shows formulas and emoji as they were typed",
-  { skip },
-  async (t) => {
-    const { page, ann, ben, given } = await open(t);
-    const said = [
-      "```spoiler The butler\nHe did it\n```",
-      "So $$x^2$$ :tada:",
-      "/me waves",
-      "Look <time:2026-11-28T13:05:00Z>",
-    ];
-    for (const content of said) await ben.post("/messages", { type: "direct", to: [ann.userId], content });
-    await until(page, `window.given.length === ${said.length}`);
-    const bodies = ((await given()) as [string, string][]).map(([, body]) => body);
-    t.match(bodies[0], /The butler/);
-    t.notMatch(bodies[0], /did it/);
-    t.strictSame(bodies.slice(1, 3), ["So x^2 🎉", "waves"]);
-    t.notMatch(bodies[3], /2026-11-28T/, "a time for people");
-    const log = page.getByRole("log");
-    await page.goto(`${page.url().split("#")[0]}#narrow/dm/${ben.userId}-dm`);
-    await ben.post("/messages", { type: "direct", to: [ann.userId], content: said[0] ?? "" });
-    await log.getByText("The butler").waitFor();
-    t.notMatch(await log.innerText(), /did it/, "nor does the live region say them");
-  },
-);
+t.test("a notification hides spoilers, and shows formulas and emoji as they were typed", { skip }, async (t) => {
+  const { page, ann, ben, given } = await open(t);
+  const said = [
+    "```spoiler The butler\nHe did it\n```",
+    "So $$x^2$$ :tada:",
+    "/me waves",
+    "Look <time:2026-11-28T13:05:00Z>",
+  ];
+  for (const content of said) await ben.post("/messages", { type: "direct", to: [ann.userId], content });
+  await until(page, `window.given.length === ${said.length}`);
+  const bodies = ((await given()) as [string, string][]).map(([, body]) => body);
+  t.match(bodies[0], /The butler/);
+  t.notMatch(bodies[0], /did it/);
+  t.strictSame(bodies.slice(1, 3), ["So x^2 🎉", "waves"]);
+  t.notMatch(bodies[3], /2026-11-28T/, "a time for people");
+  const log = page.getByRole("log");
+  await page.goto(`${page.url().split("#")[0]}#narrow/dm/${ben.userId}-dm`);
+  await ben.post("/messages", { type: "direct", to: [ann.userId], content: said[0] ?? "" });
+  await log.getByText("The butler").waitFor();
+  t.notMatch(await log.innerText(), /did it/, "nor does the live region say them");
+});
 
-t.test("[web.md] the title counts what is unread, and forgets what was read elsewhere", { skip }, async (t) => {
+t.test("the title counts what is unread, and forgets what was read elsewhere", { skip }, async (t) => {
   const { page, ann, ben } = await open(t);
   const { body } = await ben.post("/messages", { type: "direct", to: [ann.userId], content: "one" });
   await ben.post("/messages", { type: "direct", to: [ann.userId], content: "two" });

@@ -8,7 +8,7 @@ const { skip, openPage } = chromiumFor(t);
 /** How many the registration names here; the real limit is 50,000. */
 const named = 5;
 
-t.test("[web.md, Unread messages] a list opens at the oldest unread one, and reads it", { skip }, async (t) => {
+t.test("a list opens at the oldest unread one, and reads it", { skip }, async (t) => {
   const server = await startTestServer(t);
   const ann = await server.person("Ann Ames");
   const ben = await server.person("Ben Bright");

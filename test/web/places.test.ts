@@ -39,7 +39,7 @@ const term: fc.Arbitrary<Term> = fc.oneof(
   fc.record({ operator: fc.constant("search"), operand: text }),
 );
 
-t.test("[web.md] the address of a place leads back to it, whatever its topic is called", (t) => {
+t.test("the address of a place leads back to it, whatever its topic is called", (t) => {
   fc.assert(
     fc.property(fc.array(term, { minLength: 1, maxLength: 4 }), fc.option(id), (terms, near) => {
       const place = narrow(terms, near);
@@ -68,7 +68,7 @@ t.test("[web.md] the address of a place leads back to it, whatever its topic is 
 
 const reader: Reader = { userId: 1, isChannelMuted: () => false, isTopicMuted: () => false };
 
-t.test("[web.md] a topic and a direct conversation are conversations, a filter is not", (t) => {
+t.test("a topic and a direct conversation are conversations, a filter is not", (t) => {
   t.ok(isConversation(topicNarrow(1, "a").terms));
   t.ok(isConversation(directNarrow([2]).terms));
   t.notOk(isConversation([{ operator: "channel", operand: 1 }]));
@@ -97,7 +97,7 @@ const names: Names = {
   topicsOf: () => ["lunch", "soup of the day", ""],
 };
 
-t.test("[web.md] a search text becomes terms, and terms become the same text", (t) => {
+t.test("a search text becomes terms, and terms become the same text", (t) => {
   const typed = 'channel:"design review" topic:lunch -sender:"Mei Lin" hot soup';
   const terms = termsOfText(typed, names);
   t.strictSame(terms, [
@@ -123,7 +123,7 @@ t.test("[web.md] a search text becomes terms, and terms become the same text", (
   t.end();
 });
 
-t.test("[web.md, Search] a search in the empty topic stays in it", (t) => {
+t.test("a search in the empty topic stays in it", (t) => {
   const terms: readonly Term[] = [
     { operator: "channel", operand: 8 },
     { operator: "topic", operand: "" },
@@ -154,7 +154,7 @@ const crowd: Names = {
   topicsOf: () => ['the "end"'],
 };
 
-t.test("[web.md] a search names people and channels with commas, quotes and blanks, and each of two namesakes", (t) => {
+t.test("a search names people and channels with commas, quotes and blanks, and each of two namesakes", (t) => {
   const written: readonly (readonly [string, readonly Term[]])[] = [
     ['dm-including:"Mei Lin"', [{ operator: "dm-including", operand: 2 }]],
     ['dm:"Smith, John,Mei Lin"', [{ operator: "dm", operand: [4, 2] }]],
@@ -200,7 +200,7 @@ t.test("[web.md] a search names people and channels with commas, quotes and blan
   t.end();
 });
 
-t.test("[web.md] completion finds what is being typed", (t) => {
+t.test("completion finds what is being typed", (t) => {
   const at = (typed: string) => startedAt(typed, typed.length);
   t.match(at("Hello @me"), { kind: "person", query: "me", start: 6 });
   t.match(at("Hello @_**Mei L"), { kind: "person", query: "Mei L", isSilent: true });
@@ -223,7 +223,7 @@ t.test("[web.md] completion finds what is being typed", (t) => {
   t.end();
 });
 
-t.test("[web.md] what completion inserts renders as a link or a mention, whatever the names contain", (t) => {
+t.test("what completion inserts renders as a link or a mention, whatever the names contain", (t) => {
   const announce = { id: 9, name: "announce" };
   t.equal(channelReference(announce), "#**announce**");
   t.equal(topicReference(announce, "lunch"), "#**announce>lunch**");
@@ -255,7 +255,7 @@ t.test("[web.md] what completion inserts renders as a link or a mention, whateve
   t.end();
 });
 
-t.test("[web.md] a quote ends where its text ends, and nothing is completed in code", (t) => {
+t.test("a quote ends where its text ends, and nothing is completed in code", (t) => {
   const sources = ["```\ncode", "~~~\n```", "```quote\n```js\nx", "a `b` ````", "```spoiler x\ny", "plain"];
   for (const source of sources) {
     const [quote, after] = html(`${fenced("quote", source)}\nanswer`).split("</blockquote>\n<p>answer</p>");
@@ -270,7 +270,7 @@ t.test("[web.md] a quote ends where its text ends, and nothing is completed in c
   t.end();
 });
 
-t.test("[web.md] an option of a poll is shown once, with its first key, and an unknown widget is none", (t) => {
+t.test("an option of a poll is shown once, with its first key, and an unknown widget is none", (t) => {
   const of = (content: unknown) =>
     widgetOf({
       submessages: [{ id: 1, message_id: 1, sender_id: 2, msg_type: "widget", content: JSON.stringify(content) }],

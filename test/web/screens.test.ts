@@ -45,7 +45,7 @@ const looks = [
   { colorScheme: "dark", width: 390 },
 ] as const;
 
-t.test("[web.md] no screen has a serious barrier, or is wider than its window", { skip }, async (t) => {
+t.test("no screen has a serious barrier, or is wider than its window", { skip }, async (t) => {
   const server = await startTestServer(t);
   const ann = await server.person("Ann Ames");
   const ben = await server.person("Ben Bright");

@@ -8,7 +8,7 @@ import { ensureWebBuilt } from "../support/web-build.ts";
 /** The promise of docs/web.md, Budgets. */
 const scriptGzipBytesMax = 60 * 1024;
 
-t.test("[web.md, Budgets] the script of the first view is small, and every asset is there compressed", async (t) => {
+t.test("the script of the first view is small, and every asset is there compressed", async (t) => {
   const folder = await ensureWebBuilt();
   const html = readFileSync(join(folder, "index.html"), "utf8");
   const names = [...html.matchAll(/\/assets\/([\w.-]+\.js)/g)].map((match) => match[1] ?? "");

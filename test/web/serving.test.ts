@@ -62,7 +62,7 @@ const webFolder = smallPage(t);
 const server = await startTestServer(t, { webFolder });
 const { url } = server;
 
-t.test("[web.md, How it is served] the page is revalidated, and its policy lets only its own files run", async (t) => {
+t.test("the page is revalidated, and its policy lets only its own files run", async (t) => {
   const { status, headers, body } = await get(`${url}/`);
   t.equal(status, 200);
   t.equal(String(body), html);
@@ -89,7 +89,7 @@ t.test("[web.md, How it is served] the page is revalidated, and its policy lets 
   t.equal((await get(`${url}/?utm=1`)).status, 200);
 });
 
-t.test("[web.md, How it is served] a browser gets the coding that it likes most: Brotli, gzip or none", async (t) => {
+t.test("a browser gets the coding that it likes most: Brotli, gzip or none", async (t) => {
   const sent = async (path: string, accepted: string) => {
     const { headers, body } = await get(`${url}${path}`, { "Accept-Encoding": accepted });
     t.equal(headers["vary"], "Accept-Encoding");
@@ -116,7 +116,7 @@ t.test("[web.md, How it is served] a browser gets the coding that it likes most:
   t.equal((await sent("/assets/page-AAAA.js", "br, gzip"))[0], "gzip");
 });
 
-t.test("[web.md, How it is served] assets are kept for ever, because their names follow their content", async (t) => {
+t.test("assets are kept for ever, because their names follow their content", async (t) => {
   const { status, headers, body } = await get(`${url}/assets/page-AAAA.js`);
   t.equal(status, 200);
   t.equal(String(body), script);
@@ -131,7 +131,7 @@ t.test("[web.md, How it is served] assets are kept for ever, because their names
   t.equal(head.body.length, 0);
 });
 
-t.test("[web.md, How it is served] only the files of the build are served, as they were at the start", async (t) => {
+t.test("only the files of the build are served, as they were at the start", async (t) => {
   for (const path of [
     "/assets/",
     "/assets/missing.js",
@@ -162,14 +162,14 @@ t.test("[web.md, How it is served] only the files of the build are served, as th
   t.equal(String((await get(`${url}/assets/page-AAAA.js`)).body), script);
 });
 
-t.test("[web.md, How it is served] a deactivated organization has the page, so that it can say so", async (t) => {
+t.test("a deactivated organization has the page, so that it can say so", async (t) => {
   const own = await startTestServer(t, { webFolder: smallPage(t) });
   t.equal((await own.owner.post("/realm/deactivate")).status, 200);
   t.equal((await get(`${own.url}/`)).status, 200);
   t.equal((await get(`${own.url}/assets/page-AAAA.js`)).status, 200);
 });
 
-t.test("[web.md, How it is served] a server without a build says so, and its API works", async (t) => {
+t.test("a server without a build says so, and its API works", async (t) => {
   const bare = await startTestServer(t, { webFolder: temporaryFolder(t) });
   const { status, body, headers } = await get(`${bare.url}/`);
   t.equal(status, 404);
@@ -198,7 +198,7 @@ t.test("[S3] web_files_max, web_bytes_max: a folder with more than that is no pa
   t.end();
 });
 
-t.test("[web.md, How it is served] the page as it is built has its assets in every coding", async (t) => {
+t.test("the page as it is built has its assets in every coding", async (t) => {
   const own = await startTestServer(t, { webFolder: await ensureWebBuilt() });
   const page = await (await fetch(own.url)).text();
   t.match(page, "<title>Colloquy</title>");

@@ -74,7 +74,7 @@ t.test("[M1, E2] two people talk through kill -9 and restarts, and nothing is lo
   }
 });
 
-t.test("[E2, web.md, Events] after a gap the page has everything, and stays where it is", { skip }, async (t) => {
+t.test("[E2] after a gap the page has everything, and stays where it is", { skip }, async (t) => {
   const server = await startTestServer(t);
   const ann = await server.person("Ann Ames");
   const ben = await server.person("Ben Bright");

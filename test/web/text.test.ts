@@ -6,7 +6,7 @@ import { startTestServer } from "../support/server.ts";
 
 const { skip, openPage } = chromiumFor(t);
 
-t.test("[web.md] messages are shown, copied and written as their text means them", { skip }, async (t) => {
+t.test("messages are shown, copied and written as their text means them", { skip }, async (t) => {
   const server = await startTestServer(t);
   const [ann, ben] = [await server.person("Ann Ames"), await server.person("Ben Bright")];
   const id = await createChannel(ann, "kitchen", [ann, ben], { description: "For **cooks**" });
