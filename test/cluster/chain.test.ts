@@ -128,7 +128,7 @@ t.test("a program without the check of hashes is found by a byte that rots", asy
     for (const message of rotten) chain.take(message);
   };
   t.throws(readBy(LogChain), { name: "JournalDamaged", message: /the hash differs/ });
-  const broken = await brokenModule<{ Chain: typeof LogChain }>(
+  const broken = await brokenModule<{ LogChain: typeof LogChain }>(
     t,
     [
       {
@@ -139,5 +139,5 @@ t.test("a program without the check of hashes is found by a byte that rots", asy
     ],
     "src/durability/cluster/log-chain.ts",
   );
-  t.doesNotThrow(readBy(broken.Chain), "it takes the damage for what was written");
+  t.doesNotThrow(readBy(broken.LogChain), "it takes the damage for what was written");
 });

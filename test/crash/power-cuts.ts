@@ -31,7 +31,7 @@ export interface RecordedDay {
   readonly timeline: Timeline;
 }
 
-/** Disables reserves and reservedSpace, which would be most of the trace. */
+/** Disables the reserve and the reserved space, which would be most of the trace. */
 function withoutReservedSpace(): Record<string, string> {
   const { bavail, bsize } = statfsSync(tmpdir());
   return { STORE_FREE_BYTES_MIN: String(Math.floor(bavail * bsize * 0.6)) };

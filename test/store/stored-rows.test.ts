@@ -24,8 +24,8 @@ function rowTypes(): { readonly checker: ts.TypeChecker; readonly rows: Readonly
   const source = program.getSourceFile(file);
   const records = source === undefined ? undefined : checker.getSymbolAtLocation(source);
   const tables = records === undefined ? [] : checker.getExportsOfModule(records);
-  const symbol = tables.find(({ name }) => name === "Tables");
-  if (symbol === undefined) throw new Error("schemas/records.ts does not export Tables");
+  const symbol = tables.find(({ name }) => name === "RowTypes");
+  if (symbol === undefined) throw new Error("schemas/records.ts does not export RowTypes");
   const rows = checker
     .getDeclaredTypeOfSymbol(symbol)
     .getProperties()

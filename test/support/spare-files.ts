@@ -3,7 +3,7 @@ import { existsSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { limits } from "../../schemas/limits.ts";
 
-export const spareFiles = { reservedSpace: limits.store_reserved_bytes, reserve: limits.store_start_reserve_bytes };
+export const spareFiles = { "reserved-space": limits.store_reserved_bytes, reserve: limits.store_start_reserve_bytes };
 
 /** Resolves when each of them has its full size. */
 export async function untilSpareFilesAreWhole(dataDir: string): Promise<void> {
