@@ -53,6 +53,10 @@ function faultsIn(value: unknown, type: ts.Type, path: string): string[] {
     if (!Array.isArray(value) || item === undefined) return wrong;
     return value.flatMap((inner, index) => faultsIn(inner, item, `${path}.${index}`));
   }
+  // An id has a kind, which only the compiler knows (schemas/ids.ts).
+  if (type.isIntersection() && type.types.some(({ flags }) => (flags & ts.TypeFlags.Number) !== 0)) {
+    return typeof value === "number" ? [] : wrong;
+  }
   if ((type.flags & ts.TypeFlags.Object) !== 0 || type.isIntersection()) {
     if (type.getSymbol()?.name === "Uint8Array") return value instanceof Uint8Array ? [] : wrong;
     if (typeof value !== "object" || value === null || Array.isArray(value)) return wrong;
