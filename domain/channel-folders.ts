@@ -3,7 +3,7 @@
 import type { ChannelFolderRecord } from "../schemas/channel-folders.ts";
 import { type Refusal, refuse } from "../schemas/errors.ts";
 import { limits } from "../schemas/limits.ts";
-import { checkCharacters, codePoints } from "./text.ts";
+import { checkCharacters, checkLines, codePoints } from "./text.ts";
 import type { View } from "./view.ts";
 
 /** All folders, in order. */
@@ -17,7 +17,8 @@ export function checkFolderTexts(name: string | null, description: string | null
   return (
     checkLength("name", name, limits.channel_folder_name_code_points_max) ??
     (name === null ? null : checkFolderName(name)) ??
-    checkLength("description", description, limits.channel_folder_description_code_points_max)
+    checkLength("description", description, limits.channel_folder_description_code_points_max) ??
+    (description === null ? null : checkLines("description", description))
   );
 }
 

@@ -12,7 +12,7 @@ import {
 import type { UserRecord } from "../schemas/users.ts";
 import { ownProperty } from "./own-property.ts";
 import { canAccessUser } from "./people.ts";
-import { checkCharacters, checkLine, codePoints } from "./text.ts";
+import { checkCharacters, checkLine, checkLines, codePoints } from "./text.ts";
 import { isWebAddress } from "./urls.ts";
 import type { View } from "./view.ts";
 
@@ -158,7 +158,8 @@ const checkShort: ValueCheck = (field, value) =>
 
 const valueChecks: Readonly<Record<number, ValueCheck>> = {
   [SHORT_TEXT.id]: checkShort,
-  [LONG_TEXT.id]: (field, value) => checkLength(field.name, value, limits.profile_long_text_code_points_max),
+  [LONG_TEXT.id]: (field, value) =>
+    checkLength(field.name, value, limits.profile_long_text_code_points_max) ?? checkLines(field.name, value),
   [SELECT.id]: (field, value) =>
     isStillValid(field, value) ? null : refuse.badRequest(`'${value}' is not a valid choice for '${field.name}'.`),
   [DATE.id]: (field, value) => (isDate(value) ? null : refuse.badRequest(`${field.name} is not a date`)),

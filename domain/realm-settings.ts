@@ -13,7 +13,7 @@ import {
   realmSettings,
 } from "../schemas/realm-settings.ts";
 import type { SettingValues } from "./settings.ts";
-import { checkCharacters } from "./text.ts";
+import { checkCharacters, checkLines } from "./text.ts";
 import type { View } from "./view.ts";
 
 type Settled = Pick<RealmRecord, "name" | "settings">;
@@ -80,7 +80,7 @@ function readValue(name: string, row: RealmSetting, sent: unknown): unknown {
     case "url":
       return isWebAddress(String(sent)) ? sent : refuse.badRequest(`${name} is not an allowed_type`);
     default:
-      return sent;
+      return (typeof sent === "string" ? checkLines(name, sent) : null) ?? sent;
   }
 }
 

@@ -62,6 +62,11 @@ export function checkLine(what: string, text: string): Refusal | null {
   return refuse.badRequest(`Invalid character in ${what}, at position ${codePoints(text.slice(0, found.index)) + 1}.`);
 }
 
+/** The same for a text of several lines, which may hold tabs and line breaks. */
+export function checkLines(what: string, text: string): Refusal | null {
+  return checkLine(what, text.replaceAll(/[\t\n\r\u2028\u2029]/g, " "));
+}
+
 /** Rules for a channel name (spec 4.3); the name must be trimmed. */
 export function checkChannelName(name: string, codePointsMax: number): Refusal | null {
   if (name === "") return refuse.badRequest("Channel name can't be empty.");

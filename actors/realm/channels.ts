@@ -3,7 +3,7 @@
 import { hasRealmPermission, isAdministrator, isGuest } from "../../domain/permissions.ts";
 import { realmSetting } from "../../domain/realm-settings.ts";
 import { checkSubscriptionsLeft } from "../../domain/subscription-bounds.ts";
-import { checkChannelName, codePoints } from "../../domain/text.ts";
+import { checkChannelName, checkLines, codePoints } from "../../domain/text.ts";
 import type { View } from "../../domain/view.ts";
 import type { ChannelCreate, ChannelRecord, NewChannel } from "../../schemas/channels.ts";
 import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
@@ -130,7 +130,7 @@ export function checkChannelCreate(
 export function checkDescription(description: string): Refusal | null {
   const limit = limits.channel_description_code_points_max;
   return codePoints(description) <= limit
-    ? null
+    ? checkLines("description", description)
     : refuse.badRequest(`description is too long (limit: ${limit} characters)`);
 }
 

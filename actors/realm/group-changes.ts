@@ -7,6 +7,7 @@ import { checkGroupName, checkGroupNameFree } from "../../domain/group-names.ts"
 import { type NamedGroup, userGroupSettingId } from "../../domain/group-permissions.ts";
 import { groupUsage } from "../../domain/group-usage.ts";
 import { withOverrides } from "../../domain/overlay-view.ts";
+import { checkLines } from "../../domain/text.ts";
 import type { View } from "../../domain/view.ts";
 import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { type UserGroupSettingName, userGroupSettingNames, userGroupSettings } from "../../schemas/group-settings.ts";
@@ -47,9 +48,11 @@ function update(
   isReactivated: boolean,
 ): Outcome<UserGroupContext> {
   const renamed = params.name === null || params.name === group.name ? null : params.name;
-  const refused = renamed === null ? null : (checkGroupName(renamed) ?? checkGroupNameFree(view, renamed));
-  if (refused !== null) return refused;
   const described = params.description === null || params.description === group.description ? null : params.description;
+  const refused =
+    (renamed === null ? null : (checkGroupName(renamed) ?? checkGroupNameFree(view, renamed))) ??
+    (described === null ? null : checkLines("description", described));
+  if (refused !== null) return refused;
   const changed: NamedGroup = {
     ...group,
     name: renamed ?? group.name,

@@ -8,6 +8,7 @@ import { checkGroupName, checkGroupNameFree } from "../../domain/group-names.ts"
 import { canManageGroup, namedGroup } from "../../domain/group-permissions.ts";
 import { ascending } from "../../domain/group-values.ts";
 import { hasRealmPermission } from "../../domain/permissions.ts";
+import { checkLines } from "../../domain/text.ts";
 import type { View } from "../../domain/view.ts";
 import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { userGroupSettings } from "../../schemas/group-settings.ts";
@@ -70,7 +71,8 @@ function checkCreation(view: View, caller: UserRecord, params: Command<"group.cr
     checkPerson(caller) ??
     (hasRealmPermission(view, caller, "can_create_groups") ? null : refuse.insufficientPermission()) ??
     checkMembersExist(view, params.memberIds) ??
-    checkGroupName(params.name)
+    checkGroupName(params.name) ??
+    checkLines("description", params.description)
   );
 }
 

@@ -5,7 +5,7 @@
 
 import { canReadMessage } from "../../domain/permissions.ts";
 import { realmSetting } from "../../domain/realm-settings.ts";
-import { truncate } from "../../domain/text.ts";
+import { checkLines, truncate } from "../../domain/text.ts";
 import { topicFor } from "../../domain/topics.ts";
 import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
@@ -37,6 +37,8 @@ export function reportMessage(
   if (channel === undefined || channel.isArchived) {
     return refuse.badRequest("Moderation request channel must be specified to enable message reporting.");
   }
+  const badText = checkLines("description", description);
+  if (badText !== null) return badText;
   if (reportType === "other" && description === "") return refuse.badRequest("An explanation is required.");
   const message = view.row("messages", addressAs(to, "message").id);
   const conversation = message === undefined ? undefined : view.row("conversations", message.conversationId);

@@ -7,6 +7,7 @@ import { parseContent, resolveContent } from "../../domain/markdown/render.ts";
 import { mentionResolver } from "../../domain/mention-resolver.ts";
 import { canReadMessage } from "../../domain/permissions.ts";
 import { reminderBody } from "../../domain/reminders.ts";
+import { checkLines } from "../../domain/text.ts";
 import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
@@ -24,6 +25,8 @@ export function addReminder(
   view: View,
 ): Outcome {
   if (dueAt <= view.now) return refuse.deliveryNotInFuture();
+  const badText = checkLines("note", note);
+  if (badText !== null) return badText;
   const message = view.row("messages", messageId);
   if (message === undefined || !canReadMessage(view, user, message)) return refuse.invalidMessage();
   const countMax = limits.reminders_per_user_max;

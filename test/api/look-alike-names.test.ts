@@ -99,6 +99,44 @@ t.test("[D264] shorter texts that are shown hold no control characters, and noth
   t.strictSame(await changes(), []);
 });
 
+t.test("[D264] texts of several lines hold no control characters but tabs and line breaks", async (t) => {
+  const moderation_request_channel_id = await owner.createChannel("reports", [owner], { invite_only: true });
+  await owner.patch("/realm", { moderation_request_channel_id });
+  const long = await makeField(owner, "Life", 2);
+  const folder = (await owner.post("/channel_folders/create", { name: "Folder", description: "" })).body;
+  const reminder = { message_id: post, scheduled_delivery_timestamp: 4_000_000_000 };
+  const snippet = (await owner.post("/saved_snippets", { title: "a", content: "b" })).body.saved_snippet_id;
+  let number = 0;
+  const name = () => `new ${++number}`;
+  const texts: readonly (readonly [what: string, Door])[] = [
+    [
+      "description",
+      (by, description) => by.post("/users/me/subscriptions", { subscriptions: [{ name: name(), description }] }),
+    ],
+    ["description", (by, description) => by.post("/channels/create", { name: name(), description, subscribers: [] })],
+    ["description", (by, description) => by.patch(`/streams/${channel}`, { description })],
+    ["description", (by, description) => by.post("/channel_folders/create", { name: name(), description })],
+    ["description", (by, description) => by.patch(`/channel_folders/${folder.channel_folder_id}`, { description })],
+    ["description", (by, description) => by.post("/user_groups/create", { name: name(), description, members: [] })],
+    ["description", (by, description) => by.patch(`/user_groups/${group}`, { description })],
+    ["description", (by, description) => by.patch("/realm", { description })],
+    ["description", (by, text) => by.post(`/messages/${post}/report`, { report_type: "spam", description: text })],
+    ["note", (by, note) => by.post("/reminders", { ...reminder, note })],
+    ["Life", (by, value) => by.patch("/users/me/profile_data", { data: [{ id: long, value }] })],
+    ["content", (by, content) => by.post("/saved_snippets", { title: name(), content })],
+    ["content", (by, content) => by.patch(`/saved_snippets/${snippet}`, { content })],
+  ];
+  const changes = await owner.watchChanges();
+  for (const [what, door] of texts)
+    for (const character of ["\0", "\u001b", "\u0085"])
+      await expects(t, door(owner, `ab${character}c`), `Invalid character in ${what}, at position 3.`, `${door}`);
+  t.strictSame(await changes(), []);
+  for (const [, door] of texts) {
+    const { status, body } = await door(owner, "a\tb\r\nc");
+    t.equal(status, 200, `${door}: ${body.msg}`);
+  }
+});
+
 t.test("[D264] an address with an invisible character is rejected for accounts and changes", async (t) => {
   const changes = await owner.watchChanges();
   for (const email of ["ad\u0001min@example.com", "ad\u200bmin@example.com", "ad\u200dmin@example.com"]) {

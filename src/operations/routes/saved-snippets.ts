@@ -1,6 +1,6 @@
 /** Saved snippets (spec 4.19, D12; public API: get, create, edit and delete). */
 import { command } from "../../../actors/protocol/commands.ts";
-import { checkCharacters, codePoints } from "../../../domain/text.ts";
+import { checkCharacters, checkLines, codePoints } from "../../../domain/text.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import {
@@ -60,5 +60,8 @@ function checkTexts(texts: Readonly<Record<keyof typeof bounds, string | null>>)
       return refuse.badRequest(`${name} is too long (limit: ${bounds[name]} characters)`);
     }
   }
-  return texts.title === null ? null : checkCharacters("title", texts.title);
+  return (
+    (texts.title === null ? null : checkCharacters("title", texts.title)) ??
+    (texts.content === null ? null : checkLines("content", texts.content))
+  );
 }
