@@ -6,11 +6,8 @@
 import { constants, createBrotliCompress, createGzip } from "node:zlib";
 import { limits } from "../../../schemas/limits.ts";
 import { type Coding, chooseCoding } from "./accepted-encoding.ts";
-import type { AnswerBody } from "./answer-bytes.ts";
-import { AnswerBytes, isPieced } from "./answer-bytes.ts";
-import type { Header, HttpReply } from "./reply.ts";
-
-export const varies: Header = ["Vary", "Accept-Encoding"];
+import { type AnswerBody, AnswerBytes, isPieced } from "./answer-bytes.ts";
+import { type Header, type HttpReply, varies } from "./reply.ts";
 
 type Encoder = ReturnType<typeof createBrotliCompress | typeof createGzip>;
 

@@ -97,18 +97,22 @@ export class HttpResponder {
     this.#isLast = true;
   }
 
-  /**
-   * The request belongs to a realm, which stays open until the request is over. The answer will show what the realm's
-   * memory holds, so it leaves through the realm's gate (M1, M9). May be called again for the same realm.
-   * @param who the user or address whose share an unsent answer counts against; by default the connection's address
-   */
-  enter({ gate, use }: Pick<Realm, "gate" | "use">, who: (() => string) | null = null): void {
+  /** The answer will show what the realm's memory holds, so it leaves through the realm's gate (M1, M9). */
+  readsFrom({ gate }: Pick<Realm, "gate">): void {
     this.#gate = gate;
     gate.reads.begin(gate.isOpen);
+  }
+
+  /**
+   * The request is served by a realm, which stays open until the request is over.
+   * @param who the user or address whose share an unsent answer counts against; by default the connection's address
+   */
+  enter(realm: Pick<Realm, "gate" | "use">, who: (() => string) | null = null): void {
+    this.readsFrom(realm);
     this.#who = who;
     if (this.isOver || this.#use !== null) return;
-    use.begin();
-    this.#use = use;
+    realm.use.begin();
+    this.#use = realm.use;
   }
 
   /** @param callback called once when the request is over, before the constructor's `onEnd` */

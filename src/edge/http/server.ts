@@ -165,7 +165,7 @@ export class HttpServer {
     if (upload === undefined) return ordinaryBody;
     const realm = this.#options.realmOf(host);
     // A rejection of the body shows whether the credentials are valid (M9).
-    responder.enter(realm);
+    responder.readsFrom(realm);
     const credentials = this.#ofCookie(realm, head) ?? this.#options.authenticate(realm, head.authorization);
     if (!("caller" in credentials)) return unauthenticatedBody;
     const person = nameOf(realm.epoch, credentials.caller);
@@ -208,6 +208,7 @@ export class HttpServer {
   ): void {
     let size = 0;
     let isPaused = false;
+    responder.enter(stagingRealm);
     // A complete upload is processed even if the client disconnects, so its address must be read now.
     responder.address();
     const flow = () => {

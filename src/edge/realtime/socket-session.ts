@@ -231,7 +231,7 @@ export class SocketSession implements ApiKeyConnection, FrameOutput, Unauthentic
       executor.requests.count(operation.number, status);
       this.#callsPending--;
       inFlight.release();
-      const isSent = this.#answer(frame.ref, encodeAnswer(this.format, frame.ref, result, call.ignored));
+      const isSent = this.#answer(frame.ref, this.#encoded(frame.ref, result, call.ignored));
       if (frame.type === "register" && result.kind === "ok") this.#follow(user, result.answer, isSent);
       this.#countRefused(status === 429);
       this.#closeIfDue();
@@ -239,6 +239,16 @@ export class SocketSession implements ApiKeyConnection, FrameOutput, Unauthentic
     const result = executor.execute(operation, request.variables, call);
     if (result instanceof Promise) void realm.use.during(result).then(answer);
     else answer(result);
+  }
+
+  /** An answer that cannot be encoded is a bug, which is answered alone (M6). */
+  #encoded(ref: string | null, result: Result, ignored: readonly string[]): AnswerBody {
+    try {
+      return encodeAnswer(this.format, ref, result, ignored);
+    } catch (error) {
+      this.#host.hub.reportBug(error);
+      return encodeReply(this.format, ref, bodyOf(refuse.internalError()));
+    }
   }
 
   /** The user's role or status may have changed since the socket was opened. */

@@ -196,7 +196,13 @@ function run(operation: Operation, call: Call, options: OperationExecutorOptions
     const result = operation.handler(call);
     if (!(result instanceof Promise)) return answer(operation, call, result);
     const isRead = operation.endpoint.effectiveness === "read";
-    return result.then((later) => answer(operation, call, isRead ? stillDue(call, later) : later), fail);
+    return result.then((later) => {
+      try {
+        return answer(operation, call, isRead ? stillDue(call, later) : later);
+      } catch (error) {
+        return fail(error);
+      }
+    }, fail);
   } catch (error) {
     return fail(error);
   }
