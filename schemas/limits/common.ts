@@ -155,7 +155,7 @@ export const commonLimits = {
   journal_linger_share: 0.2,
   journal_linger_ms_max: 10,
   /** Records that a start brings into the stores at a time: a server lets no more wait (`overlay_bytes_max`). */
-  journal_settled_bytes_max: 64 * 1024 * 1024,
+  journal_applied_bytes_max: 64 * 1024 * 1024,
   journal_record_bytes_max: 64 * 1024 * 1024,
   /**
    * Memory shared with the journal thread, a power of two. Records that do not fit wait in the main thread; one of more

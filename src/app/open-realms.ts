@@ -67,7 +67,7 @@ export interface OpenedRealms {
   close(): Promise<void>;
 }
 
-/** Settles what the last process left in the journal, and opens the organizations that have work to do. */
+/** Applies what the last process left in the journal, and opens the organizations that have work to do. */
 export async function openRealms(config: Config, context: RealmsContext): Promise<OpenedRealms> {
   const { dataDir, root, space, hubs, clock, alarm, meters, pageChecks, url, data } = context;
   const { mailSender, webhooks } = createOutbound(config, context);

@@ -146,7 +146,7 @@ function isFolder(path: string): boolean {
 async function restore(from: string, options: RestoreOptions): Promise<void> {
   if (options.to !== undefined) return restoreMoment(from, options.to, options);
   const realms = await withProgress(options, (progress) => {
-    const tools = { settle: applyJournal, progress };
+    const tools = { applyRecords: applyJournal, progress };
     return isFolder(from)
       ? restoreBackup(resolve(from), dataDir(), tools)
       : restoreCopy(from, (staged) => unpack(from, staged), dataDir(), tools);

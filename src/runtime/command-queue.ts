@@ -110,7 +110,7 @@ export class CommandQueue {
 
   /** Whether a request waits for a queued command. */
   get isAsked(): boolean {
-    return this.#commands.some(({ resolve: settle }) => settle !== null);
+    return this.#commands.some(({ resolve }) => resolve !== null);
   }
 
   /** Whether the queue may be dropped at a shutdown: every command is stored in a row or is volatile. */
@@ -127,8 +127,8 @@ export class CommandQueue {
 }
 
 /** Only requests and volatile commands pass: others are tried again before everything else if they fail (M6). */
-function isPassing({ command, resolve: settle }: QueuedCommand, continued: QueuedCommand): boolean {
-  return (settle !== null || isVolatile(command)) && mayRunBetween(command, continued.command);
+function isPassing({ command, resolve }: QueuedCommand, continued: QueuedCommand): boolean {
+  return (resolve !== null || isVolatile(command)) && mayRunBetween(command, continued.command);
 }
 
 function isBackground({ command }: QueuedCommand): boolean {

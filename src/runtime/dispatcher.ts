@@ -1,7 +1,7 @@
 /**
  * A realm's command queue and its turns. A turn is all or nothing: the commands that arrived since the last turn are
  * decided and written one by one (each is prepared completely before its first write), and become one record of the
- * journal. Its events are published and its replies settled in memory; they leave through the gate when the record is
+ * journal. Its events are published and its replies resolved in memory; they leave through the gate when the record is
  * durable (M1, M2). Commands form one total order (M7): a command that an actor sends
  * is appended to the queue. Commands beyond a turn's budget stay queued, and those that a crash would lose are written
  * to the mailbox first (M3). If a turn cannot be written, no reply is sent and the process ends (M5).
@@ -136,16 +136,16 @@ export class Dispatcher {
   /** Sends a command to an actor and resolves with its reply, as its type declares it. Never rejects. */
   ask<T extends CommandType>(command: Command<T>, key: IdempotencyKey | null = null): Promise<Reply<ReplyOf<T>>> {
     return new Promise((resolve) => {
-      const settle = resolve as (reply: Reply) => void; // tests compare replies with their declaration
+      const answer = resolve as (reply: Reply) => void; // tests compare replies with their declaration
       const refused = this.#refusal(command);
       if (refused !== null && key === null) {
-        settle(refused);
+        answer(refused);
         return;
       }
-      const settleAll = key === null ? settle : this.inFlightRequests.admit(key, this.view.now, refused, settle);
-      if (settleAll === null) return;
+      const answerAll = key === null ? answer : this.inFlightRequests.admit(key, this.view.now, refused, answer);
+      if (answerAll === null) return;
       const ticketed = { ...command, ticket: this.#deferredReplies.next() };
-      this.#enqueue({ command: ticketed, source: { kind: "requested" }, resolve: settleAll, idempotencyKey: key });
+      this.#enqueue({ command: ticketed, source: { kind: "requested" }, resolve: answerAll, idempotencyKey: key });
     });
   }
 
@@ -298,16 +298,16 @@ export class Dispatcher {
         this.volatileTimers.set(effect.name, effect.afterMs, () => this.send(effect.command));
         return;
       case "reply":
-        this.#settleTicket(effect.ticket, ok(effect.answer));
+        this.#resolveTicket(effect.ticket, ok(effect.answer));
         return;
       case "discard":
         this.#outputs.discard(effect.file);
     }
   }
 
-  #settleTicket(ticket: Ticket, result: Reply): void {
-    const settle = this.#deferredReplies.take(ticket)?.resolve ?? null;
-    if (settle !== null) this.#outputs.resolve(settle, result);
+  #resolveTicket(ticket: Ticket, result: Reply): void {
+    const resolve = this.#deferredReplies.take(ticket)?.resolve ?? null;
+    if (resolve !== null) this.#outputs.resolve(resolve, result);
   }
 
   /** M6: a command that throws is rejected alone; a mailbox row is tried up to three times. */
@@ -326,7 +326,7 @@ export class Dispatcher {
     const { tickets, boot, notification } = abandonmentOf(dead);
     if (notification !== null) this.#queue.push(sentCommand(notification));
     if (boot !== this.view.counter("boot")) return;
-    for (const ticket of tickets) this.#settleTicket(ticket, refuse.internalError());
+    for (const ticket of tickets) this.#resolveTicket(ticket, refuse.internalError());
   }
 
   /** The turn is in memory and in the journal. Its events are handed out first, then its answers; all pass the gate. */

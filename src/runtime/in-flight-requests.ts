@@ -28,29 +28,29 @@ export class InFlightRequests {
 
   /**
    * A stored answer is returned whatever the state of the server; `refusal` says why nothing new may be executed.
-   * @returns how to settle the request if it must be executed; null if it is answered, or will be answered together
+   * @returns how to resolve the request if it must be executed; null if it is answered, or will be answered together
    *   with the first one
    */
-  admit(idempotencyKey: IdempotencyKey, now: number, refusal: Reply | null, settle: Resolve): Resolve | null {
+  admit(idempotencyKey: IdempotencyKey, now: number, refusal: Reply | null, resolve: Resolve): Resolve | null {
     const name = `${idempotencyKey.userId}:${idempotencyKey.keyHash}`;
     const running = this.#running.get(name);
     if (running !== undefined) {
-      if (running.paramsHash !== idempotencyKey.paramsHash) settle(keyReused());
-      else if (running.repeats.length >= limits.idempotency_waiters_max) settle(refuse.overloaded());
-      else running.repeats.push(settle);
+      if (running.paramsHash !== idempotencyKey.paramsHash) resolve(keyReused());
+      else if (running.repeats.length >= limits.idempotency_waiters_max) resolve(refuse.overloaded());
+      else running.repeats.push(resolve);
       return null;
     }
     const kept = this.#keys.find(idempotencyKey, now);
     const known = kept ?? refusal;
     if (known !== null) {
-      settle(known);
+      resolve(known);
       return null;
     }
     const repeats: Resolve[] = [];
     this.#running.set(name, { paramsHash: idempotencyKey.paramsHash, repeats });
     return (result) => {
       this.#running.delete(name);
-      settle(result);
+      resolve(result);
       for (const repeat of repeats) repeat(result);
     };
   }

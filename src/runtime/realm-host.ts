@@ -306,7 +306,7 @@ export class RealmHost {
     await Promise.all(this.#closing);
     const realm = this.#open.get(entry.id);
     if (realm === undefined) return true;
-    if (realm.use.isUsed || (!realm.isSettled && !acceptsWrites())) return false;
+    if (realm.use.isUsed || (!realm.isStored && !acceptsWrites())) return false;
     onClose?.(realm, entry);
     this.#open.delete(entry.id);
     this.#cancelTrust.get(entry.id)?.();

@@ -35,7 +35,7 @@ export interface RealmStore {
   /** Part of every queue id; a restored backup gets a new one (E1). */
   readonly epoch: string;
   /** Nothing waits to become durable, and the store has every turn. */
-  readonly isSettled: boolean;
+  readonly isStored: boolean;
   /** @throws OwnershipLost when another process took the folder over, or the files were replaced */
   assertOwned(): void;
   /** Resolves when the store has every turn and is closed. */
@@ -53,8 +53,8 @@ export function openRealmStore(options: RealmStoreOptions): RealmStore {
     ...store,
     environment: lmdbOf(durable.tables),
     gate: durable.gate,
-    get isSettled() {
-      return durable.isSettled;
+    get isStored() {
+      return durable.isStored;
     },
     async close() {
       await durable.close();
@@ -70,7 +70,7 @@ function prepared(tables: LmdbTables, options: RealmStoreOptions): RealmStore {
     refuseUnknownTables(store, tables.unknownTables);
     const [environment, assertOwned] = owned(store, options);
     const epoch = prepare(environment);
-    return { environment, gate: alwaysDurable, epoch, isSettled: true, assertOwned, close: () => environment.close() };
+    return { environment, gate: alwaysDurable, epoch, isStored: true, assertOwned, close: () => environment.close() };
   } catch (error) {
     void store.close();
     throw error;

@@ -164,13 +164,13 @@ export class Realm {
   }
 
   /** Nothing waits to become durable, and the store has every turn. */
-  get isSettled(): boolean {
-    return this.#store.isSettled;
+  get isStored(): boolean {
+    return this.#store.isStored;
   }
 
   /** Nobody has used it for so long, and nothing of its own is running or due within that time. */
   isIdle(forMs: number): boolean {
-    if (this.use.unusedMs() < forMs || !this.files.isIdle || !this.isSettled) return false;
+    if (this.use.unusedMs() < forMs || !this.files.isIdle || !this.isStored) return false;
     const { nextDueAt, view } = this.dispatcher;
     return nextDueAt === null || nextDueAt - view.dueNow >= forMs;
   }

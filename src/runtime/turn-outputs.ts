@@ -20,7 +20,7 @@ export class TurnOutputs implements Follower {
   readonly observers = new Observers();
   readonly #options: TurnOutputsOptions;
   #sink: EventSink = { apply: () => undefined, stage: () => undefined, publish: () => undefined };
-  readonly #settlements: (() => void)[] = [];
+  readonly #resolutions: (() => void)[] = [];
 
   constructor(options: TurnOutputsOptions) {
     this.#options = options;
@@ -39,20 +39,20 @@ export class TurnOutputs implements Follower {
     this.#guard(() => this.#sink.stage(event));
   }
 
-  resolve(settle: (reply: Reply) => void, reply: Reply): void {
-    this.#settlements.push(() => settle(reply));
+  resolve(answer: (reply: Reply) => void, reply: Reply): void {
+    this.#resolutions.push(() => answer(reply));
   }
 
   discard(file: string): void {
     const { gate, discard } = this.#options;
-    this.#settlements.push(() => gate.waitFor(() => discard(file)));
+    this.#resolutions.push(() => gate.waitFor(() => discard(file)));
   }
 
   handOut(): void {
     this.#guard(() => this.#sink.publish());
     const tellObservers = this.observers.take();
     if (tellObservers !== null) this.#options.gate.waitFor(() => this.#guard(tellObservers));
-    for (const settle of this.#settlements.splice(0)) settle();
+    for (const answer of this.#resolutions.splice(0)) answer();
   }
 
   /** A bug in delivery loses no event, because the log has it. It must not undo the command that caused the event. */

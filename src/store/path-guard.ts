@@ -20,7 +20,7 @@ export class PathGuard {
   readonly #identity: Identity;
   #modifiedAt = 0n;
   /** The last look found the file as the one before had. */
-  #isSettled = false;
+  #isStored = false;
 
   /** @throws Error when nothing is at the path */
   constructor(path: string) {
@@ -42,9 +42,9 @@ export class PathGuard {
   mayHaveChanged(): boolean {
     const { mtimeNs } = this.#verified();
     const isSame = mtimeNs === this.#modifiedAt;
-    const mayHave = !isSame || !this.#isSettled;
+    const mayHave = !isSame || !this.#isStored;
     this.#modifiedAt = mtimeNs;
-    this.#isSettled = isSame;
+    this.#isStored = isSame;
     return mayHave;
   }
 

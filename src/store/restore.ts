@@ -23,7 +23,7 @@ export function restoringFolder(dataDir: string): string {
 export type ApplyRecords = (folder: string) => Promise<void>;
 
 export interface RestoreTools extends Pick<BackupPorts, "progress"> {
-  readonly settle: ApplyRecords;
+  readonly applyRecords: ApplyRecords;
 }
 
 /**
@@ -55,13 +55,13 @@ export async function restoreCopy(
   backup: string,
   copy: (staged: string) => Promise<void>,
   dataDir: string,
-  { settle, step, ...tools }: RestoreTools & { readonly step?: () => void },
+  { applyRecords, step, ...tools }: RestoreTools & { readonly step?: () => void },
 ): Promise<RealmSummary[]> {
   let revived: RealmSummary[] = [];
   await restoreInto(dataDir, async (staged) => {
     await copy(staged);
     const steps = step ?? stepsOf(tools, readManifest(staged)?.files.length ?? 1);
-    revived = await openCopy(backup, staged, settle, steps);
+    revived = await openCopy(backup, staged, applyRecords, steps);
   });
   return revived;
 }
@@ -123,7 +123,7 @@ function entriesOf(folder: string): string[] {
 async function openCopy(
   backup: string,
   staged: string,
-  settle: ApplyRecords,
+  applyRecords: ApplyRecords,
   step: () => void,
 ): Promise<RealmSummary[]> {
   if (!existsSync(join(staged, "root", "data.mdb"))) throw new Error(`${backup} is not a backup`);
@@ -134,7 +134,7 @@ async function openCopy(
     throw new Error(`${backup} is damaged: ${difference}${others}. Use another backup.`);
   }
   removeManifest(staged);
-  await settle(staged);
+  await applyRecords(staged);
   for (const name of ["journal", archiveNoteFile]) rmSync(join(staged, name), { recursive: true, force: true });
   const root = RootStore.open(staged);
   try {

@@ -38,7 +38,7 @@ t.test("[spec 4.13] filling and deleting a topic again leaves no more rows than 
     t.equal(body.complete, true);
     await dispatcher.idle();
     // The first checkpoint adds the row with the number of the turn that the store has.
-    await until(() => realm.isSettled);
+    await until(() => realm.isStored);
     t.equal(filled - environment.count("messages"), count);
     audit(t, server);
     return Object.fromEntries(tables.map((table) => [table, environment.count(table)]));

@@ -172,7 +172,7 @@ t.test(
       const { folder, records, segments } = filled(t);
       // As openFileJournal does when the stores have everything.
       const { owner } = takeOver(folder);
-      owner.noteSettled(records.length);
+      owner.noteApplied(records.length);
       for (const [index, path] of segments.entries()) if (!left.includes(index)) rmSync(path);
       const journal = new SyncJournal(folder);
       const [more] = journal.write([30]);

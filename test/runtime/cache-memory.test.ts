@@ -54,7 +54,7 @@ t.test("[S3] a cached short message takes no more memory than is counted for it"
   // Memory for compilation and the first allocation is not measured.
   for (let time = 0; time < 2; time++) t.equal(await read(0), perPage);
   // Nor are rows that are kept until the store has them: these would hide as much.
-  await until(() => realm.isSettled);
+  await until(() => realm.isStored);
   const before = await keptBytes();
   for (let page = 1; page <= pages; page++) {
     // The second time the encoded messages are kept as bytes.

@@ -35,7 +35,7 @@ async function close({ server, clock }: ClockedServer): Promise<void> {
     for (const realm of server.running.host.openRealms) {
       await realm.files.idle();
       // What waits runs, and what was written reaches the store, in real time.
-      await until(() => realm.dispatcher.queueLength === 0 && realm.isSettled);
+      await until(() => realm.dispatcher.queueLength === 0 && realm.isStored);
     }
     clock.advance(check === 0 ? longEnough : limits.realm_idle_check_ms);
   }

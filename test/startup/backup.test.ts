@@ -153,7 +153,7 @@ t.test("[M2] check finds a lost index entry while the server runs, and disturbs 
   const { server, id } = await filledServer(t);
   const { dataDir } = server;
   t.match(await runCli(t, dataDir, "check"), { code: 0, stdout: "no problems\n", stderr: "" });
-  await until(() => server.realm.isSettled);
+  await until(() => server.realm.isStored);
   const environment = openLmdb(join(dataDir, "realms", "1"));
   environment.transaction(() => environment.remove("channelMessages", [1, id]));
   await environment.close();

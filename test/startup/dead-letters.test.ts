@@ -31,7 +31,7 @@ t.test("[D169, S2] an abandoned mail is listed without its text, and is sent whe
   const first = await startTestServer(t, { dataDir, environment });
   await logIn(first, 2, "home");
   await logIn(first, 2, "one", { client: "Peculiar" });
-  await until(() => letters(first) === 1 && first.realm.isSettled);
+  await until(() => letters(first) === 1 && first.realm.isStored);
   const running = await runCli(t, dataDir, "dead-letters", "list");
   t.match(running.stdout, listLine("email 1 \\(new-login\\) to owner@localhost: .*554.*"), "while the server runs");
   const id = /^\d+/.exec(running.stdout)?.[0] ?? "";
@@ -56,7 +56,7 @@ t.test("[D169, S2] an email that contains a key is not kept: a retry says what t
   const server = await startTestServer(t, { dataDir, environment: { SMTP_URL: far.url } });
   const invited = { invitee_emails: "new@example.com", invite_expires_in_minutes: 60, stream_ids: [] };
   t.equal((await server.owner.post("/invites", invited)).status, 200);
-  await until(() => letters(server) === 1 && server.realm.isSettled);
+  await until(() => letters(server) === 1 && server.realm.isStored);
   t.equal(server.realm.environment.count("deadMails"), 0);
   await server.stop();
   const retried = await runCli(t, dataDir, "dead-letters", "retry", "all");
@@ -75,7 +75,7 @@ t.test("[spec 6] a message that a webhook rejected is listed without its text, a
   receiver.next.push(status(404));
   await anna.post("/messages", { type: "direct", to: [bot.userId], content: "a secret text" });
   // The tool reads the store, which gets a turn a little later.
-  await until(() => letters(first) === 1 && first.realm.isSettled);
+  await until(() => letters(first) === 1 && first.realm.isStored);
   const { stdout } = await runCli(t, dataDir, "dead-letters", "list");
   t.match(
     stdout,
@@ -94,14 +94,14 @@ t.test("[M6] a command that threw too often is listed without its parameters, an
   const dataDir = temporaryFolder(t);
   const first = await startTestServer(t, { dataDir });
   first.realm.dispatcher.send(commands.throwing());
-  await until(() => letters(first) === 1 && first.realm.isSettled);
+  await until(() => letters(first) === 1 && first.realm.isStored);
   const { stdout } = await runCli(t, dataDir, "dead-letters", "list");
   t.match(stdout, /after 3 attempts {2}realm\.create for realm: Error: /);
   await first.stop();
   const [id] = stdout.split(" ");
   t.match(await runCli(t, dataDir, "dead-letters", "retry", "all"), { code: 0, stdout: `${id}: is due now\n` });
   const second = await startTestServer(t, { dataDir });
-  await until(() => letters(second) === 1 && second.realm.isSettled);
+  await until(() => letters(second) === 1 && second.realm.isStored);
   const again = await runCli(t, dataDir, "dead-letters", "list");
   t.match(again.stdout, /after 3 attempts {2}realm\.create for realm: Error: /, "it threw again");
   t.not(again.stdout.split(" ")[0], id);

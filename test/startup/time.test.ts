@@ -66,7 +66,7 @@ t.test("[M8] retention held after a clock jump is shown, and continues when an o
   }
   t.equal(count(second), all, "nothing was removed");
   // The tool reads the store, which gets a turn a little later.
-  await until(() => second.server.realm.isSettled);
+  await until(() => second.server.realm.isStored);
   t.match((await runCli(t, dataDir, "time")).stdout, /message retention is held: by 2026-03-02.* confirm-retention/);
   await second.stop();
   const confirmed = await runCli(t, dataDir, "confirm-retention");

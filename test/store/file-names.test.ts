@@ -127,7 +127,7 @@ t.test("a restore rejects a folder with a link, and writes nothing", async (t) =
     mkdirSync(dirname(join(backup, link)), { recursive: true });
     symlinkSync(link === "realms/1/files" ? place : secret, join(backup, link));
     const target = join(place, "restored");
-    const tools = { settle: () => Promise.resolve() };
+    const tools = { applyRecords: () => Promise.resolve() };
     await t.rejects(restoreBackup(backup, target, tools), {
       message: `${join(backup, link)} is neither a file nor a folder. Remove it.`,
     });

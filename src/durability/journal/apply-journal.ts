@@ -45,7 +45,7 @@ async function applyToCopies(dataDir: string, copies: string): Promise<void> {
       await applyRecords(recoverJournal(folder, null).records(), (id) => storeIn(copies, id));
       return;
     } catch (error) {
-      // The server wrote, or used a segment again, between two reads. What was settled is skipped the next time.
+      // The server wrote, or used a segment again, between two reads. What was applied is skipped the next time.
       const isPassing = error instanceof JournalDamaged || (error as NodeJS.ErrnoException).code === "ENOENT";
       if (!isPassing || attempt === attempts_max) throw error;
       await wait(attemptPauseMs);

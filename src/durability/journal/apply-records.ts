@@ -16,30 +16,30 @@ import { turnOf } from "./record.ts";
 export async function applyRecords(
   records: Iterable<Recorded>,
   storeOf: (realmId: number) => string | null,
-  bytesMax: number = limits.journal_settled_bytes_max,
+  bytesMax: number = limits.journal_applied_bytes_max,
 ): Promise<void> {
   const byRealm = new Map<number, Uint8Array[]>();
   /** The last turn of each store that was opened. An archive keeps records that the stores had long ago. */
-  const settled = new Map<number, number>();
+  const applied = new Map<number, number>();
   let bytes = 0;
-  const settleAll = async () => {
+  const applyAll = async () => {
     for (const [realmId, ofRealm] of byRealm) {
       const folder = storeOf(realmId);
-      settled.set(realmId, folder === null ? Number.POSITIVE_INFINITY : await applyToRealm(folder, ofRealm));
+      applied.set(realmId, folder === null ? Number.POSITIVE_INFINITY : await applyToRealm(folder, ofRealm));
     }
     byRealm.clear();
     bytes = 0;
   };
   for (const record of records) {
-    const known = settled.get(record.realmId);
+    const known = applied.get(record.realmId);
     if (known !== undefined && turnOf(record.bytes) <= known) continue;
     const ofRealm = byRealm.get(record.realmId);
     if (ofRealm === undefined) byRealm.set(record.realmId, [record.bytes]);
     else ofRealm.push(record.bytes);
     bytes += record.bytes.length;
-    if (bytes >= bytesMax) await settleAll();
+    if (bytes >= bytesMax) await applyAll();
   }
-  await settleAll();
+  await applyAll();
 }
 
 /** @returns the last turn that the store has now */

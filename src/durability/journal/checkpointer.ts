@@ -164,23 +164,23 @@ export class Checkpointer {
   }
 
   /** The realm's store has every record of it. */
-  isSettled(realmId: number): boolean {
+  isStored(realmId: number): boolean {
     return (this.#realms.get(realmId)?.waiting.length ?? 0) === 0;
   }
 
   /**
    * Resolves when the realm's store has every record of it, and the thread has closed it. All must be durable. A realm
-   * that is settled is let go at once, so it can be adopted again.
+   * whose store lacks nothing is let go at once, so it can be adopted again.
    */
   async release(realmId: number): Promise<void> {
     const realm = this.#realms.get(realmId);
     if (realm === undefined) return;
     while (realm.waiting.length > 0 && this.#options.hasSpace()) {
-      const isSettled = new Promise<void>((resolve) => {
+      const isStored = new Promise<void>((resolve) => {
         realm.onSettled = resolve;
       });
       this.#run();
-      await isSettled;
+      await isStored;
     }
     // The journal keeps what does not fit on the disk; the next start brings it into the store.
     const [left] = realm.waiting;

@@ -17,8 +17,8 @@ export interface DurableTables {
   readonly tables: StoreTables;
   readonly gate: DurabilityGate;
   /** Nothing waits to become durable, and the realm's store has every turn. */
-  readonly isSettled: boolean;
-  /** Resolves when the realm's store has every turn: at once if it is settled. */
+  readonly isStored: boolean;
+  /** Resolves when the realm's store has every turn: at once if it has. */
   close(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export interface Durability {
  */
 export const offline: Durability = {
   lag: { unflushedBytes: 0, uncheckpointedBytes: 0 },
-  adopt: ({ tables }) => ({ tables, gate: alwaysDurable, isSettled: true, close: () => Promise.resolve() }),
+  adopt: ({ tables }) => ({ tables, gate: alwaysDurable, isStored: true, close: () => Promise.resolve() }),
   archiveMark: () => () => true,
   assertOwned: () => undefined,
   close: () => Promise.resolve(),

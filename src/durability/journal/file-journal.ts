@@ -42,7 +42,7 @@ export interface FileJournalOptions {
    * a full disk they are the only space.
    */
   readonly applyRecords?: (records: Iterable<Recorded>) => Promise<void>;
-  /** Whether segments of this size stay after `settle` until they are released: an archive or a backup may lack their records. */
+  /** Whether segments of this size stay after `applyRecords` until they are released: an archive or a backup may lack their records. */
   readonly keepsSettled?: (bytes: number) => boolean;
   readonly sizes?: Partial<JournalSizes>;
 }
@@ -96,7 +96,7 @@ export function bytesOf({ segments, released }: Recovery): number {
 
 /** The stores have everything: no older segment is needed. */
 function forget(owner: JournalWriter, { segments, end }: Recovery): void {
-  owner.noteSettled(end);
+  owner.noteApplied(end);
   for (const segment of segments) rmSync(join(owner.folder, segmentFile(segment)));
   flushFolderSync(owner.folder);
 }

@@ -144,8 +144,8 @@ export class JournalDurability implements Durability {
     return {
       tables: overlay,
       gate,
-      get isSettled() {
-        return gate.isOpen && checkpointer.isSettled(id);
+      get isStored() {
+        return gate.isOpen && checkpointer.isStored(id);
       },
       async close() {
         if (!gate.isOpen) await onceDurable(gate);

@@ -30,7 +30,7 @@ export interface JournalWriterNote {
   /** Present if it ended in order: its last record. */
   readonly endedAt?: RecordNumber;
   /** Present until it has created its first segment: older ones may be missing, because the stores have their records. */
-  readonly settledUpTo?: RecordNumber;
+  readonly appliedUpTo?: RecordNumber;
 }
 
 const noteBytes = 128;
@@ -55,8 +55,8 @@ export class JournalWriter {
   }
 
   /** The stores have all records up to here. */
-  noteSettled(settledUpTo: RecordNumber): void {
-    this.#note({ epoch: this.epoch, settledUpTo });
+  noteApplied(appliedUpTo: RecordNumber): void {
+    this.#note({ epoch: this.epoch, appliedUpTo });
   }
 
   /** Its first segment is durable. */

@@ -39,18 +39,18 @@ export interface Recovery {
 /** @throws JournalDamaged when records are missing that may have been acknowledged. Nothing has been changed then. */
 export function recoverJournal(folder: string, before: JournalWriterNote | null): Recovery {
   const segments = listSegments(folder).map((name) => readHead(folder, name));
-  const settled = before?.settledUpTo ?? 0;
-  // The last owner was removing the segments that it had settled; a power cut may keep any of them.
-  const unsettled = segments.filter(({ start }) => start > settled);
-  const released = Math.max(settled, ...segments.map((head) => head.released));
-  const parts = partsOf(unsettled, released);
+  const applied = before?.appliedUpTo ?? 0;
+  // The last owner was removing the segments that it had applied; a power cut may keep any of them.
+  const unapplied = segments.filter(({ start }) => start > applied);
+  const released = Math.max(applied, ...segments.map((head) => head.released));
+  const parts = partsOf(unapplied, released);
   const first = parts[0];
   if (first !== undefined && first.head.start > released + 1) {
     throw missing(folder, released + 1, first.head.start - 1, first.head);
   }
   let next = first?.head.start ?? 1;
   for (const part of parts) next = endOf(folder, part);
-  next = Math.max(next, settled + 1);
+  next = Math.max(next, applied + 1);
   requireWhatWasNoted(folder, before, segments, next - 1);
   return {
     segments,
@@ -181,7 +181,7 @@ function requireWhatWasNoted(
   segments: readonly SegmentHead[],
   end: RecordNumber,
 ) {
-  if (note === null || note.settledUpTo !== undefined) return;
+  if (note === null || note.appliedUpTo !== undefined) return;
   if (!segments.some(({ epoch }) => epoch >= note.epoch))
     throw new JournalDamaged(`${folder} has no segment of its last owner, ${note.epoch}. ${advice}`);
   if (note.endedAt !== undefined && note.endedAt > end) {
