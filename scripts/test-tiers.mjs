@@ -52,8 +52,6 @@ export const tiers = [
   { file: "test/store/lmdb-check.test.ts", quick: { ROUNDS: 40 }, deep: { ROUNDS: 600 } },
   { file: "test/schemas/differential.test.ts", quick: { RUNS: 100 }, deep: { RUNS: 300 } },
   { file: "test/journal/recovery.test.ts", quick: { RUNS: 100 }, deep: { RUNS: 400 } },
-  // Each permission with two of the four kinds of channels, or with all.
-  { file: "test/permissions/matrix.test.ts", quick: { KINDS: 2 }, deep: { KINDS: 4 } },
   { file: "test/realtime/many-sockets.test.ts", quick: { SOCKETS: 400 }, deep: { SOCKETS: 2000 } },
   { file: "test/model/conversations.test.ts", quick: { RUNS: 5 }, deep: { RUNS: 25 } },
   { file: "test/fuzz/http.test.ts", quick: { INPUTS: 1000 }, deep: { INPUTS: 20_000 } },
