@@ -49,7 +49,22 @@ interface Measured {
   readonly body: any;
   readonly code: string | null;
   readonly passes: number;
+  /** Characters that were folded and compared in each pass of the event loop. */
+  readonly compared: readonly number[];
 }
+
+/** The same so far in this pass. */
+let comparing = 0;
+const { matches } = TextSearch.prototype;
+TextSearch.prototype.matches = function (id, html, topic, spend) {
+  return matches.call(this, id, html, topic, (characters) => {
+    comparing += characters;
+    spend(characters);
+  });
+};
+t.teardown(() => {
+  TextSearch.prototype.matches = matches;
+});
 
 async function measured(opened: OpenRealm, operationId: string, params: object, onAbort?: (gone: () => void) => void) {
   const { realm } = opened;
@@ -61,12 +76,14 @@ async function measured(opened: OpenRealm, operationId: string, params: object, 
   const answer = Promise.resolve(handler(call as never)).finally(() => {
     isOver = true;
   });
-  let passes = 0;
-  for (; !isOver; passes++) {
+  const compared: number[] = [];
+  while (!isOver) {
+    comparing = 0;
     await turn();
+    compared.push(comparing);
   }
   const { code, body } = read(await answer);
-  const result: Measured = { code, body, passes };
+  const result: Measured = { code, body, passes: compared.length, compared };
   return result;
 }
 
@@ -95,10 +112,15 @@ t.test("[S3] narrow_characters_per_pass_max: long texts end a pass before its ro
     ["update-message-flags-for-narrow", { ...flagged, narrow: [inGeneral, ...negated(90)] }],
   ];
   for (const [operationId, params] of cases) {
-    const { body, code, passes } = await measured(opened, operationId, params);
+    const { body, code, passes, compared } = await measured(opened, operationId, params);
     t.equal(code, null);
     t.equal(body.processed_count ?? body.messages.length, count, operationId);
     t.ok(passes >= expected, `${passes} passes, at least ${expected}`);
+    const total = compared.reduce((sum, characters) => sum + characters, 0);
+    t.ok(total >= count * limits.message_code_points_max, `${total} characters: every text was compared`);
+    // A pass ends after the text with which its characters are spent; the first two fall into one turn.
+    const most = 2 * (limits.narrow_characters_per_pass_max + total / count);
+    t.ok(Math.max(...compared) <= most && most < total, `${operationId}: ${compared}, at most ${most} in a pass`);
   }
 });
 
