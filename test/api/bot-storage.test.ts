@@ -112,3 +112,12 @@ t.test("[S3] bot_storage_entries_max: one more key is rejected", async (t) => {
   t.equal((await bot.delete("/bot_storage")).status, 200);
   t.strictSame(await storageOf(bot), stored({}));
 });
+
+t.test("[D25] a repeat under its Idempotency-Key leaves later values", async (t) => {
+  const bot = await newUser();
+  const headers = { "Idempotency-Key": "once" };
+  await bot.put("/bot_storage", { storage: { key: "first" } }, headers);
+  await bot.put("/bot_storage", { storage: { key: "second" } });
+  await expects(t, bot.put("/bot_storage", { storage: { key: "first" } }, headers), success());
+  t.strictSame(await storageOf(bot), stored({ key: "second" }));
+});
