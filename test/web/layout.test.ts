@@ -145,6 +145,87 @@ t.test("on a phone a picture fills the window, has a name, and can be closed", {
   t.strictSame(complaints, []);
 });
 
+/** What lies over the page, and the place below it. */
+const over = `[location.hash.replace(/\\/with\\/.*/, ""),
+  ...["dialog[open]", ".menu", ".left-bar.open", ".right-bar"].filter((one) => document.querySelector(one) !== null)].join(" ")`;
+
+t.test("on a phone Back closes what lies on top, and leads on when nothing does", { skip }, async (t) => {
+  const { page, complaints } = await open(t, "#inbox", { width: 390, height: 780 }, async (ann) => {
+    const image = await uploaded(ann, await picture("png", 40, 40), "soup.png");
+    await ann.say("general", "lunch", `[soup.png](${image.url})`);
+  });
+  const place = "#narrow/channel/1-general/topic/lunch";
+  const isAt = (...open: readonly string[]) => until(page, `${over} === ${JSON.stringify([place, ...open].join(" "))}`);
+  const menu = page.locator(".feed .message .icon-button[aria-label^='More']");
+  const openers: Readonly<Record<string, () => Promise<void>>> = {
+    picture: () => page.locator(".feed .message_inline_image img").click(),
+    card: () => page.locator(".feed .message .sender").click(),
+    help: () => page.keyboard.press("?"),
+    history: () => page.keyboard.press("H"),
+    schedule: () => page.getByRole("button", { name: "Send later" }).click(),
+  };
+  await page.getByRole("link", { name: "lunch" }).click();
+  await page.locator("#compose-text").fill("Later");
+  await page.locator(".feed .message").click();
+  for (const [name, opens] of Object.entries(openers)) {
+    await opens();
+    await isAt("dialog[open]");
+    await page.goBack();
+    await isAt();
+    await opens();
+    await isAt("dialog[open]");
+    await page.keyboard.press("Escape");
+    await isAt();
+    t.pass(name);
+  }
+  await page.getByRole("button", { name: "Conversations" }).click();
+  await isAt(".left-bar.open");
+  await page.goBack();
+  await isAt();
+  await page.getByRole("button", { name: "People" }).click();
+  await page.locator(".person", { hasText: "Ben Bright" }).hover();
+  await page.getByRole("button", { name: "About Ben Bright" }).click();
+  await isAt("dialog[open]", ".right-bar");
+  await page.goBack();
+  await isAt(".right-bar");
+  await page.goBack();
+  await isAt();
+  t.pass("lists, and a card over one of them");
+  await menu.click();
+  await isAt(".menu");
+  await page.goBack();
+  await isAt();
+  await menu.click();
+  await page.getByRole("menuitem", { name: "Move" }).click();
+  await isAt("dialog[open]");
+  await page.goBack();
+  await isAt();
+  t.pass("a menu, and a dialog that was opened by one");
+
+  await openers["picture"]?.();
+  await isAt("dialog[open]");
+  await page.reload();
+  await page.locator(".feed .message").waitFor();
+  await isAt();
+  await page.goBack();
+  await until(page, `${over} === "#inbox"`);
+  await page.goForward();
+  await isAt();
+  await page.locator(".feed .message").waitFor();
+  await openers["picture"]?.();
+  await isAt("dialog[open]");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Conversations" }).click();
+  await page.locator(".left-bar").getByRole("link", { name: "Recent conversations" }).click();
+  await until(page, `${over} === "#recent"`);
+  await page.goBack();
+  await isAt();
+  await page.goBack();
+  await until(page, `${over} === "#inbox"`);
+  t.pass("neither a reload nor Forward nor a link leaves an entry that shows nothing new");
+  t.strictSame(complaints, []);
+});
+
 /** A file is dragged over a part of the page and dropped there. @returns which events the page took */
 const drop = (page: Page, selector: string) =>
   page.evaluate(`["dragover", "drop"].map((name) => {

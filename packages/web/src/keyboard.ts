@@ -40,7 +40,7 @@ import { holdKey } from "./views/held-keys.ts";
 import type { Shortcut } from "./views/keyboard-help.tsx";
 import { isLeftOpen } from "./views/left-bar.tsx";
 import { closeOpened, isHelpOpen, openPerson } from "./views/opened.ts";
-import { closeSides, isRightOpen } from "./views/right-bar.tsx";
+import { isRightOpen, leaveSides } from "./views/right-bar.tsx";
 import { searchFocus } from "./views/top-bar.tsx";
 
 /** @returns null while the list of the place has not come, too: no key acts on what nobody sees */
@@ -114,10 +114,7 @@ function closeInnermost(): unknown {
     messageDialog.value = null;
     return undefined;
   }
-  if (closeSides()) {
-    returnFocus();
-    return undefined;
-  }
+  if (leaveSides()) return undefined;
   if (editing.peek() !== null) {
     cancelEdit();
     return undefined;

@@ -1,6 +1,6 @@
 /** Where the page is: the fragment of its address, so that links, the back button and reloads work. */
 import { batch, effect, signal } from "@preact/signals";
-import { changeEntry, resumedPosition } from "./positions.ts";
+import { addLayerEntry, changeEntry, layersOfEntry, resumedPosition } from "./positions.ts";
 import { addressOf, inbox, narrowKey, type Place, placeOf } from "./state/narrow.ts";
 import { channelName, chat, place, topicNamed } from "./store.ts";
 
@@ -37,13 +37,18 @@ export function go(wanted: Place): void {
     place.value = isSamePlace(now, target) ? { ...now } : target;
     return;
   }
-  history.pushState(null, "", href);
+  // Nothing leads back to what was open over the place that is left.
+  history[entryDepth > 0 ? "replaceState" : "pushState"](null, "", href);
   arrive();
 }
 
 function arrive(): void {
-  changeEntry();
-  for (const close of [...closers]) close();
+  if (!changeEntry()) {
+    turn();
+    return;
+  }
+  entryDepth = layersOfEntry();
+  closeLayers(0);
   enter(settled(placeOf(location.hash) ?? inbox));
 }
 
@@ -63,12 +68,41 @@ export function replacePlace(wanted: Place): void {
   place.value = target;
 }
 
-/** Dialogs and menus that a change of place closes. */
-const closers = new Set<() => void>();
+/** Closes each dialog, menu and side list that lies over the page; the last one is on top. */
+const layers: (() => void)[] = [];
+/**
+ * Each layer has an entry of the history above its place's, with the same address. With a menu over a list at 1 and 2,
+ * Back leads from 2 to 1 and closes the menu. A layer that is closed otherwise leaves its entry, which the next layer
+ * uses, the next place replaces, and Back and Forward skip.
+ */
+let entryDepth = layersOfEntry();
 
-export function onLeave(close: () => void): () => void {
-  closers.add(close);
-  return () => closers.delete(close);
+/**
+ * Back closes it, and so does a change of place.
+ * @returns to be called when it is closed
+ */
+export function addLayer(close: () => void): () => void {
+  layers.push(close);
+  if (layers.length > entryDepth) addLayerEntry(++entryDepth);
+  return () => {
+    const at = layers.indexOf(close);
+    if (at >= 0) layers.splice(at, 1);
+  };
+}
+
+function closeLayers(left: number): void {
+  for (const close of layers.splice(left).reverse()) close();
+}
+
+/** Back or Forward between the layers of a place. */
+function turn(): void {
+  const before = entryDepth;
+  entryDepth = layersOfEntry();
+  // The place may have followed its messages since the entry was made.
+  replacePlace(place.peek());
+  if (layers.length > entryDepth) closeLayers(entryDepth);
+  else if (entryDepth < before) history.back();
+  else history.forward();
 }
 
 export function watchAddress(): void {
@@ -78,7 +112,7 @@ export function watchAddress(): void {
     const now = place.peek();
     if (settled(now) !== now) replacePlace(now);
   });
-  addEventListener("hashchange", arrive);
+  addEventListener("popstate", arrive);
   document.addEventListener("click", (event) => {
     const { target } = event;
     if (event.defaultPrevented || event.button !== 0 || !(target instanceof Element)) return;

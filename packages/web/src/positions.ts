@@ -40,10 +40,31 @@ function isBack(): boolean {
   return navigation instanceof PerformanceNavigationTiming && navigation.type === "back_forward";
 }
 
+interface EntryState {
+  /** Its name. All entries of one visit to a place have the same. */
+  readonly entry?: string;
+  /** How many layers were open over the page (navigation.ts). */
+  readonly layers?: number;
+}
+
+function stateOfBrowser(): EntryState | null {
+  return history.state as EntryState | null;
+}
+
+/** How many layers were open in the present entry when it was made. */
+export function layersOfEntry(): number {
+  return stateOfBrowser()?.layers ?? 0;
+}
+
+/** An entry above the present one, for the same visit. */
+export function addLayerEntry(layers: number): void {
+  history.pushState({ entry, layers } satisfies EntryState, "");
+}
+
 /** The entry's name is kept by the browser. One that is new gets a name. */
 function entryOfBrowser(): string {
-  const { state } = history as { readonly state: { readonly entry?: unknown } | null };
-  if (typeof state?.entry === "string") return state.entry;
+  const kept = stateOfBrowser()?.entry;
+  if (kept !== undefined) return kept;
   // Also after a reload no other entry has it.
   const name = `${performance.timeOrigin}-${made++}`;
   history.replaceState({ entry: name }, "");
@@ -67,11 +88,17 @@ function note(): void {
   }
 }
 
-/** The browser shows another entry; the page still shows the one before. */
-export function changeEntry(): void {
+/**
+ * The browser shows another entry; the page still shows the one before.
+ * @returns false if both belong to one visit
+ */
+export function changeEntry(): boolean {
+  const next = entryOfBrowser();
+  if (next === entry) return false;
   note();
-  entry = entryOfBrowser();
+  entry = next;
   resumed = positions.get(entry) ?? null;
+  return true;
 }
 
 /** Where the place that is opened now was left; null if it is opened by a link. */

@@ -6,7 +6,8 @@ import { tell } from "../notices.ts";
 import { serverNow } from "../server-clock.ts";
 import { topicNamed } from "../store.ts";
 import { weekdayAndTime } from "../time.ts";
-import { Dialog, Problem, useAttempt } from "../views/parts.tsx";
+import { Dialog } from "../views/dialog.tsx";
+import { Problem, useAttempt } from "../views/parts.tsx";
 import { clearCompose, composing } from "./compose-state.ts";
 import { dropDraft, releaseDraft } from "./draft-saving.ts";
 

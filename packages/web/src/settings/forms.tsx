@@ -4,7 +4,8 @@ import { useState } from "preact/hooks";
 import { best } from "../compose/completion.ts";
 import { tell } from "../notices.ts";
 import { nameOf } from "../store.ts";
-import { Avatar, Dialog, Problem, useAttempt } from "../views/parts.tsx";
+import { Dialog } from "../views/dialog.tsx";
+import { Avatar, Problem, useAttempt } from "../views/parts.tsx";
 import { groupChoices, Setting, wordsOf } from "./fields.tsx";
 
 interface EntryFormProps {

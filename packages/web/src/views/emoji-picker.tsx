@@ -3,7 +3,8 @@ import { useEffect, useState } from "preact/hooks";
 import { explain } from "../api.ts";
 import { best } from "../compose/completion.ts";
 import { choiceOf, type Emoji, type EmojiPickerProps, emojiNames, emojiPictures, loadEmoji } from "../emoji.ts";
-import { Dialog, Problem } from "./parts.tsx";
+import { Dialog } from "./dialog.tsx";
+import { Problem } from "./parts.tsx";
 
 const shownMax = 320;
 

@@ -1,7 +1,8 @@
 /** Shows a picture or a video of a message over the page. */
 import { fileNameOf } from "../content.ts";
+import { Dialog } from "./dialog.tsx";
 import { openedImage } from "./opened.ts";
-import { Dialog, lazy } from "./parts.tsx";
+import { lazy } from "./parts.tsx";
 
 /** Most people who read never open a video, so its controls are not part of the first view. */
 const VideoPlayer = lazy(() => import("./video-player.tsx").then((views) => views.VideoPlayer));

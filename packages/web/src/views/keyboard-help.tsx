@@ -1,6 +1,7 @@
 /** The list of keys. */
+
+import { Dialog } from "./dialog.tsx";
 import { isHelpOpen } from "./opened.ts";
-import { Dialog } from "./parts.tsx";
 
 type Group = "Places" | "Messages" | "Writing" | "Page";
 

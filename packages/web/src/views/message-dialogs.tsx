@@ -8,8 +8,9 @@ import { tell } from "../notices.ts";
 import { topicNarrow } from "../state/narrow.ts";
 import { channelName, channels, chat, nameOf, topicLabel, topicNamed } from "../store.ts";
 import { fullTime } from "../time.ts";
+import { Dialog } from "./dialog.tsx";
 import { EmojiPicker } from "./emoji-picker.tsx";
-import { Avatar, Dialog, Html, Problem, useAttempt } from "./parts.tsx";
+import { Avatar, Html, Problem, useAttempt } from "./parts.tsx";
 
 interface Props {
   readonly message: Message;

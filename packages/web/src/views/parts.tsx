@@ -1,10 +1,10 @@
-/** Small parts that many views use: avatars, dialogs, menus, buttons with icons, parts that load when needed. */
-import { Component, type ComponentChildren, type ComponentType, type VNode } from "preact";
+/** Small parts that many views use: avatars, menus, buttons with icons, parts that load when needed. */
+import { Component, type ComponentType, type VNode } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { explain } from "../api.ts";
 import { fragmentOf } from "../content.ts";
 import { giveBackFocus } from "../focus.ts";
-import { onLeave } from "../navigation.ts";
+import { addLayer } from "../navigation.ts";
 import { minute, myId, nameOf, type Person, people, presences, settings } from "../store.ts";
 import { giveHeldKeys, waitForView } from "./held-keys.ts";
 import { Icon, type IconName } from "./icon.tsx";
@@ -157,53 +157,6 @@ export function IconButton({ icon, label, onClick, class: className = "", isPres
   );
 }
 
-interface DialogProps {
-  readonly title: string;
-  readonly onClose: () => void;
-  readonly children: ComponentChildren;
-  readonly class?: string;
-}
-
-/** A dialog of the browser: it keeps the focus inside, Escape closes it, and the focus returns to where it was. */
-export function Dialog({ title, onClose, children, class: className = "" }: DialogProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useLayoutEffect(() => {
-    const before = document.activeElement;
-    const { current } = dialog;
-    current?.showModal();
-    current?.querySelector<HTMLElement>("[data-first]")?.focus();
-    const forget = onLeave(onClose);
-    return () => {
-      forget();
-      // Nothing outside an open dialog can take the focus.
-      current?.close();
-      giveBackFocus(before);
-    };
-  }, []);
-  return (
-    <dialog
-      ref={dialog}
-      class={`dialog ${className}`}
-      aria-label={title}
-      onCancel={(event) => {
-        event.preventDefault();
-        onClose();
-      }}
-      onPointerDown={(event) => {
-        if (event.target === event.currentTarget) onClose();
-      }}
-    >
-      <div class="dialog-box">
-        <header class="dialog-head">
-          <h2>{title}</h2>
-          <IconButton icon="close" label="Close" onClick={onClose} />
-        </header>
-        <div class="dialog-body">{children}</div>
-      </div>
-    </dialog>
-  );
-}
-
 export interface MenuItem {
   readonly label: string;
   readonly keys?: string;
@@ -237,7 +190,7 @@ export function Menu({ label, items, onClose }: MenuProps) {
       if (event.target instanceof Node && box.current?.contains(event.target) === false) onClose();
     };
     document.addEventListener("pointerdown", outside, true);
-    const forget = onLeave(onClose);
+    const forget = addLayer(onClose);
     return () => {
       document.removeEventListener("pointerdown", outside, true);
       removeEventListener("scroll", place, true);

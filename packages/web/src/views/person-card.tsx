@@ -7,8 +7,9 @@ import { directNarrow, narrow } from "../state/narrow.ts";
 import { choicesOf, fieldTypes, idsOf } from "../state/profile-field-kinds.ts";
 import { chat, myId, nameOf, people, statuses } from "../store.ts";
 import { clockIn } from "../time.ts";
+import { Dialog } from "./dialog.tsx";
 import { openedPerson } from "./opened.ts";
-import { Avatar, Dialog, PresenceDot, useOneAtATime } from "./parts.tsx";
+import { Avatar, PresenceDot, useOneAtATime } from "./parts.tsx";
 
 export const roleNames: Readonly<Record<number, string>> = {
   100: "Owner",

@@ -2,7 +2,8 @@
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { best } from "../compose/completion.ts";
-import { hrefOf } from "../navigation.ts";
+import { returnFocus } from "../focus.ts";
+import { addLayer, hrefOf } from "../navigation.ts";
 import { directNarrow } from "../state/narrow.ts";
 import { activeUsers, myId, type Person, statuses, unread } from "../store.ts";
 import { Icon } from "./icon.tsx";
@@ -12,19 +13,31 @@ import { Avatar, PresenceDot, presenceOf } from "./parts.tsx";
 
 export const isRightOpen = signal(typeof matchMedia === "function" && matchMedia("(min-width: 1100px)").matches);
 
+/** Whether lists lie over the page (frame.css). */
+const isOver = () => innerWidth <= 1_000;
+
 /**
- * Closes the lists that lie over the page (frame.css, 1000px).
+ * Closes the lists that lie over the page.
  * @returns whether one was open
  */
 export function closeSides(): boolean {
-  const isOver = innerWidth <= 1_000;
-  const wasOpen = isLeftOpen.peek() || (isOver && isRightOpen.peek());
+  const wasOpen = isLeftOpen.peek() || (isOver() && isRightOpen.peek());
   isLeftOpen.value = false;
-  if (isOver) isRightOpen.value = false;
+  if (isOver()) isRightOpen.value = false;
   return wasOpen;
 }
 
-export const Veil = () => <button type="button" class="veil" aria-label="Close the list" onClick={closeSides} />;
+/** The same, and the focus is not lost with the list. */
+export function leaveSides(): boolean {
+  const wasOpen = closeSides();
+  if (wasOpen) returnFocus();
+  return wasOpen;
+}
+
+export function Veil() {
+  useLayoutEffect(() => (isOver() ? addLayer(leaveSides) : undefined), []);
+  return <button type="button" class="veil" aria-label="Close the list" onClick={leaveSides} />;
+}
 
 /** People that are rendered at first, and with each further step. */
 const stepPeople = 200;
