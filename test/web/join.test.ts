@@ -110,6 +110,21 @@ t.test("a first visit shows the login without an error in the console", { skip }
   t.strictSame(complaints, []);
 });
 
+t.test("a log-out deletes the queue and leaves no error in the console", { skip }, async (t) => {
+  const server = await startTestServer(t);
+  const ann = await server.person("Ann Ames");
+  const { page, complaints, requests } = await openPage(t);
+  for (let round = 0; round < 2; round++) {
+    await logIn(page, server.url, ann);
+    await page.getByRole("button", { name: "Your account" }).click();
+    await page.getByRole("menuitem", { name: "Log out" }).click();
+    await page.getByLabel("Email address").waitFor();
+    await page.waitForLoadState("networkidle");
+  }
+  t.equal(requests.filter((path) => path === "/api/v1/events").length, 2);
+  t.strictSame(complaints, []);
+});
+
 t.test("[D276] with a mail server the page says that invitations are on their way", { skip }, async (t) => {
   const far = await MailServer.start(t);
   const server = await startTestServer(t, { environment: { SMTP_URL: far.url } });

@@ -12,12 +12,14 @@ const { skip, openPage } = chromiumFor(t);
 t.test("a session that ends keeps what was typed, and logging in again continues", { skip }, async (t) => {
   const server = await startTestServer(t);
   const ann = await server.person("Ann Ames");
-  const { page } = await openPage(t);
+  const { page, requests } = await openPage(t);
   await logIn(page, server.url, ann, "#narrow/channel/1-general/topic/lunch");
   await page.locator("#compose-text").fill("half a sentence");
   const { body } = await ann.get("/sessions");
   for (const { id } of body.sessions) await ann.delete(`/sessions/${id}`);
   await page.getByText("Your session has ended.").waitFor();
+  await page.waitForLoadState("networkidle");
+  t.notOk(requests.includes("/api/v1/events"), "a queue that the page may not read is not deleted either");
   await page.getByLabel("Email address").fill(ann.account?.email ?? "");
   await page.getByLabel("Password").fill("correct horse battery");
   await page.getByRole("button", { name: "Log in" }).click();
@@ -54,10 +56,12 @@ t.test("a deactivated account is told so, and its page asks for nothing more", {
 t.test("a deactivated organization says so, to those who are there and to those who come", { skip }, async (t) => {
   const server = await startTestServer(t);
   const ann = await server.person("Ann Ames");
-  const { page } = await openPage(t);
+  const { page, requests } = await openPage(t);
   await logIn(page, server.url, ann);
   await server.owner.post("/realm/deactivate");
   await page.getByText("This organization has been deactivated.").waitFor();
+  await page.waitForLoadState("networkidle");
+  t.notOk(requests.includes("/api/v1/events"));
   await page.reload();
   await page.getByText("This organization has been deactivated.").waitFor();
   await page.getByLabel("Email address").fill(ann.account?.email ?? "");

@@ -77,6 +77,8 @@ export class EventStream<T extends EventType = EventType> implements AsyncIterab
   readonly #end = new AbortController();
   readonly #backoff = new Backoff();
   #queueId: string | null = null;
+  /** The queue is not deleted at the end: another stream continues it, or the server would refuse. */
+  #keepsQueue: boolean;
   /** Id of the last event that has arrived. */
   #received = -1;
   /** Id of the last event that the caller has finished. */
@@ -91,6 +93,7 @@ export class EventStream<T extends EventType = EventType> implements AsyncIterab
   constructor(settings: StreamSettings, options: EventOptions<T>) {
     this.#settings = settings;
     this.#options = options;
+    this.#keepsQueue = options.from !== undefined;
     if (options.from != null) this.#startAt(options.from.queueId, options.from.lastEventId);
     this.#events = this.#read();
     options.signal?.addEventListener("abort", () => this.close(), { signal: this.#end.signal });
@@ -105,8 +108,12 @@ export class EventStream<T extends EventType = EventType> implements AsyncIterab
     return this.#queueId === null ? null : { queueId: this.#queueId, lastEventId: this.#finished };
   }
 
-  /** Ends the loop, also while it waits for an event. */
-  close(): void {
+  /**
+   * Ends the loop, also while it waits for an event.
+   * @param keepsQueue for a client that may not delete it any more
+   */
+  close(keepsQueue = false): void {
+    this.#keepsQueue ||= keepsQueue;
     this.#end.abort();
   }
 
@@ -197,6 +204,7 @@ export class EventStream<T extends EventType = EventType> implements AsyncIterab
     if (wasLive) this.#backoff.reset();
     switch (next) {
       case "stop":
+        this.#keepsQueue = true;
         throw error;
       case "register":
         await this.#bridgeGap();
@@ -240,7 +248,7 @@ export class EventStream<T extends EventType = EventType> implements AsyncIterab
 
   /** A queue that nobody will read again costs the server memory until it expires. */
   async #leave(): Promise<void> {
-    if (this.#queueId === null || this.#options.from !== undefined) return;
+    if (this.#queueId === null || this.#keepsQueue) return;
     try {
       await this.#settings.deleteQueue(this.#queueId);
     } catch (error) {

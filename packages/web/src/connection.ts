@@ -42,10 +42,16 @@ export function reconnect(): void {
   stream?.retryNow();
 }
 
-export function disconnect(): void {
-  stream?.close();
+/**
+ * @param isSessionOver the queue cannot be deleted
+ * @returns the stream that ends
+ */
+export function disconnect(isSessionOver = false): EventStream | null {
+  const ending = stream;
+  ending?.close(isSessionOver);
   stream = null;
   connection.value = { state: "connecting" };
+  return ending;
 }
 
 function isOffline(): void {

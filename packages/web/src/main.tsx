@@ -70,7 +70,7 @@ effect(() => {
   if (userId === connectedAs) return;
   connectedAs = userId;
   if (userId === null) {
-    disconnect();
+    disconnect(true);
     return;
   }
   if (chat.peek()?.user_id !== userId) {

@@ -19,7 +19,8 @@ export function OwnMenu({ onClose }: { readonly onClose: () => void }) {
     attempt("The setting was not saved", () => client.call("PATCH /settings", change ?? {}));
   const leave = async () => {
     try {
-      disconnect();
+      // The session must not end before the queue is deleted.
+      await disconnect()?.[Symbol.asyncIterator]().return();
       await logOut();
       chat.value = null;
     } catch (error) {
