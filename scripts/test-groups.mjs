@@ -22,6 +22,7 @@ export const measuringFiles = [
   "test/domain/markdown-steps.test.ts",
   "test/readme/account-bounds.test.ts",
   "test/runtime/cache-memory.test.ts",
+  "test/runtime/search-cost.test.ts",
 ];
 
 /** Nodes of a cluster end if they cannot renew their lease within a second, so nothing else may run beside their tests. */
