@@ -1,16 +1,36 @@
 /**
- * All events: by type, what the log stores and what clients get (docs/realtime.md). `effects.emit`, the rows of the log
- * and the builders of `src/edge/realtime` are typed by this list.
+ * All events: by type, what the log stores and what clients get (docs/realtime.md). `effects.emit`, the rows of the
+ * log and the builders of `src/edge/realtime` are typed by this list.
+ *
+ * Events about the organization.
  */
 import { type TObject, type TProperties, Type } from "typebox";
 import type { AllOf } from "./area.ts";
 import { type Area, areas } from "./areas.ts";
 import { channelEvents } from "./channel-events.ts";
-import { type BodyOf, formsOf, type Variants } from "./event.ts";
+import { EmojiById } from "./emoji.ts";
+import { type BodyOf, defineEvent, formsOf, type Variants } from "./event.ts";
+import { Linkifier } from "./linkifiers.ts";
 import { messageEvents } from "./message-events.ts";
 import { OtherId } from "./person-marks.ts";
-import { realmEvents } from "./realm-events.ts";
+import { Playground } from "./playgrounds.ts";
 import { peopleEvents } from "./user-events.ts";
+
+/** Lists that are read on delivery store nothing. */
+export const realmEvents = {
+  realm_emoji: defineEvent({
+    stored: { update: {} },
+    wire: { update: { realm_emoji: EmojiById } },
+  }),
+  realm_linkifiers: defineEvent({
+    stored: { "": {} },
+    wire: { "": { realm_linkifiers: Type.Array(Linkifier) } },
+  }),
+  realm_playgrounds: defineEvent({
+    stored: { "": {} },
+    wire: { "": { realm_playgrounds: Type.Array(Playground) } },
+  }),
+} as const;
 
 /** The events that areas declare, which are sent as they are stored. */
 const areaEvents = Object.assign({}, ...areas.map((area) => ("events" in area ? area.events : {}))) as AllOf<

@@ -5,11 +5,9 @@
  */
 import type { AllOf } from "./area.ts";
 import { type Area, areas } from "./areas.ts";
-import { adminLimits } from "./limits/admin.ts";
 import { archiveLimits } from "./limits/archive.ts";
 import { clusterLimits } from "./limits/cluster.ts";
-import { commonLimits } from "./limits/common.ts";
-import { pictureLimits } from "./limits/pictures.ts";
+import { adminLimits, commonLimits, pictureLimits } from "./limits/common.ts";
 import { wireLimits } from "./limits/wire.ts";
 
 type Limits = AllOf<Area, "limits"> &

@@ -3,9 +3,8 @@
  * permissions, deactivation and reactivation (spec 2.5, 3, 4.6; behaviour 2.6, 3.6).
  */
 
-import { checkGroupName, checkGroupNameFree } from "../../domain/group-names.ts";
 import { type NamedGroup, userGroupSettingId } from "../../domain/group-permissions.ts";
-import { groupUsage } from "../../domain/group-usage.ts";
+import { checkGroupName, checkGroupNameFree, groupUsage } from "../../domain/group-rules.ts";
 import { withOverrides } from "../../domain/overlay-view.ts";
 import { checkLines } from "../../domain/text.ts";
 import type { View } from "../../domain/view.ts";

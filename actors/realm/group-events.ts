@@ -1,7 +1,7 @@
 /**
  * Events about user groups (public API, user_group events; behaviour 2.6). Only clients with the capability
  * `include_deactivated_groups` see deactivated groups, so each event records whether its group was active
- * (src/edge/realtime/user-group-events.ts).
+ * (src/edge/realtime/event-builders.ts).
  */
 
 import type { StoredBody } from "../../schemas/events.ts";

@@ -4,7 +4,6 @@
  * of more than `group_members_per_command_max` users continues in slices, as in membership.ts.
  */
 
-import { checkMembershipsLeft } from "../../domain/group-bounds.ts";
 import {
   canChangeMembers,
   canChangeSubgroups,
@@ -12,6 +11,7 @@ import {
   type NamedGroup,
   namedGroup,
 } from "../../domain/group-permissions.ts";
+import { checkMembershipsLeft } from "../../domain/group-rules.ts";
 import { ascending } from "../../domain/group-values.ts";
 import { isGuest } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";

@@ -3,9 +3,8 @@
  * deactivate-user-group). Requests are atomic. The group's machine decides the changes, and group-members.ts its members.
  */
 
-import { checkGroupsLeft, checkMembershipsLeft } from "../../domain/group-bounds.ts";
-import { checkGroupName, checkGroupNameFree } from "../../domain/group-names.ts";
 import { canManageGroup, namedGroup } from "../../domain/group-permissions.ts";
+import { checkGroupName, checkGroupNameFree, checkGroupsLeft, checkMembershipsLeft } from "../../domain/group-rules.ts";
 import { ascending } from "../../domain/group-values.ts";
 import { hasRealmPermission } from "../../domain/permissions.ts";
 import { checkLines } from "../../domain/text.ts";

@@ -1,8 +1,10 @@
 /**
  * Subscribing and unsubscribing (public API: POST and DELETE /users/me/subscriptions): permission checks and the
  * resulting changes.
+ *
+ * Direct messages from the notification bot to users whom another user subscribed (public API, subscribe: parameter
+ * `send_new_subscription_messages`): one message per user about existing channels, none to bots.
  */
-
 import { apiEmail, canAccessUser, deliveryEmail, personByAddress } from "../../domain/people.ts";
 import {
   canAddSubscribers,
@@ -11,6 +13,7 @@ import {
   hasMetadataAccess,
 } from "../../domain/permissions.ts";
 import { checkSubscriptionsLeft } from "../../domain/subscription-bounds.ts";
+import { compareText } from "../../domain/text.ts";
 import type { View } from "../../domain/view.ts";
 import type { Answer } from "../../schemas/answer.ts";
 import type { ChannelCreate, ChannelRecord, NewChannel } from "../../schemas/channels.ts";
@@ -22,9 +25,47 @@ import type { SubscribeRequest } from "../../schemas/subscriptions.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { Command, Params } from "../protocol/commands.ts";
 import { forUser, type Outcome } from "../protocol/decide.ts";
+import { botDirectMessage, silentMention } from "../rules/notification-bot.ts";
 import { announcement, type Creations, checkChannelCreate, newCreations } from "./channels.ts";
 import { changeMembers, type Target } from "./membership.ts";
-import { mayNotifySubscribers, subscriptionNotices } from "./subscription-notices.ts";
+
+interface Joining {
+  readonly channel: ChannelRecord;
+  readonly userIds: readonly UserId[];
+}
+
+/** Whether few enough users are newly subscribed to notify each of them (`max_bulk_new_subscription_messages`). */
+function mayNotifySubscribers(joins: readonly Joining[]): boolean {
+  const people = new Set(joins.flatMap(({ userIds }) => userIds));
+  return people.size <= limits.new_subscription_messages_max;
+}
+
+/** @param joins existing channels with their new subscribers */
+function subscriptionNotices(view: View, caller: UserRecord, joins: readonly Joining[]): Command[] {
+  const names = new Map<number, string[]>();
+  for (const { channel, userIds } of joins) {
+    for (const id of userIds) {
+      const user = view.users.get(id);
+      if (user === undefined || id === caller.id || user.botType !== null) continue;
+      const own = names.get(id);
+      if (own === undefined) names.set(id, [channel.name]);
+      else own.push(channel.name);
+    }
+  }
+  return [...names].map(([id, channels]) => notice(caller, id, channels.sort(compareText)));
+}
+
+function notice(caller: UserRecord, userId: UserId, channels: readonly string[]): Command {
+  // Private channels are linked too: link access is checked for the caller, who can access all of them.
+  return botDirectMessage(userId, textOf(caller, channels), { mentionsAs: caller.id });
+}
+
+function textOf(caller: UserRecord, channels: readonly string[]): string {
+  const who = `${silentMention(caller)} subscribed you to`;
+  const [first] = channels;
+  if (channels.length === 1) return `${who} #**${first}**.`;
+  return `${who} the following channels:\n\n${channels.map((name) => `* #**${name}**\n`).join("")}`;
+}
 
 type WantedChannel = SubscribeRequest["channels"][number];
 

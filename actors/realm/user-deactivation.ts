@@ -28,9 +28,8 @@ import { revokeResets } from "../rules/password-resets.ts";
 import { endSessionsOf } from "../rules/sessions.ts";
 import { endQueues, visibilityEvents } from "../rules/user-visibility.ts";
 import { refuseReturn } from "./bot-admission.ts";
-import { holderLeaves, holderReturns } from "./realm-holders.ts";
 import { pauseSubscription, resumeSubscription } from "./subscription-records.ts";
-import { departedGroupEvents, returnedGroupEvents } from "./user-groups.ts";
+import { departedGroupEvents, holderLeaves, holderReturns, returnedGroupEvents } from "./user-groups.ts";
 import { isLastOwner, mayManage } from "./user-updates.ts";
 
 /** DELETE /users/{user_id} (spec 4.20). */

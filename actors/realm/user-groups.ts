@@ -1,16 +1,33 @@
 /**
  * User group events when users join, are deactivated or reactivated, or change roles (behaviour 2.8, 2.20, 3.1). No
  * rows are written.
+ *
+ * Users who are named individually in the organization's permissions (spec 2.2). Deactivated users are not shown.
+ * Clients remove a deactivated user themselves; those that do not receive the deactivation receive the new values. On
+ * reactivation everybody receives them (OpenAPI, realm update_dict).
  */
-
 import { userGroupSettingId } from "../../domain/group-permissions.ts";
-import { channelGroupId, hasMetadataAccess } from "../../domain/permissions.ts";
+import { shownGroupValue } from "../../domain/group-values.ts";
+import { withOverrides } from "../../domain/overlay-view.ts";
+import { sharesConversation } from "../../domain/people.ts";
+import {
+  canAccessAllUsers,
+  channelGroupId,
+  hasMetadataAccess,
+  isGuest,
+  realmGroupId,
+} from "../../domain/permissions.ts";
 import { directSystemGroups } from "../../domain/system-groups.ts";
 import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { includesId } from "../../schemas/group-scope.ts";
-import { channelGroupSettingNames, userGroupSettingNames } from "../../schemas/group-settings.ts";
+import {
+  channelGroupSettingNames,
+  realmGroupSettingNames,
+  userGroupSettingNames,
+} from "../../schemas/group-settings.ts";
 import type { GroupId } from "../../schemas/ids.ts";
+import type { NewPermissions } from "../../schemas/realm-settings.ts";
 import type { Audience } from "../../schemas/runtime.ts";
 import type { GroupSettingValue } from "../../schemas/types.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
@@ -18,7 +35,45 @@ import type { UserRecord } from "../../schemas/users.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { people, watchers } from "../rules/channel-events.ts";
 import { groupUpdateEvent, membersEvent } from "./group-events.ts";
-import { guestsWithoutAccess } from "./realm-holders.ts";
+import { realmEvent, realmEventBody } from "./realm-events.ts";
+
+/** @param after the account after the change */
+export function holderLeaves(view: View, after: UserRecord): Effect[] {
+  const data = valuesNaming(view, after);
+  if (data === null) return [];
+  const ids = guestsWithoutAccess(view, after);
+  return ids.length === 0 ? [] : [effects.emit("realm", realmEventBody(data), { to: "users", ids })];
+}
+
+/**
+ * Ids of guests, ascending, who do not receive the user's deactivation. This includes guests who saw the user only in
+ * shared channels; the view still contains those channels.
+ */
+function guestsWithoutAccess(view: View, after: UserRecord): number[] {
+  if (after.botType !== null) return [];
+  return [...view.users.all()]
+    .filter((user) => user.isActive && isGuest(user) && user.id !== after.id && !canAccessAllUsers(view, user))
+    .filter((guest) => !sharesConversation(view, guest.id, after.id))
+    .map((user) => user.id)
+    .sort((a, b) => a - b);
+}
+
+/** @param after the account after the change */
+export function holderReturns(view: View, after: UserRecord): Effect[] {
+  const data = valuesNaming(view, after);
+  return data === null ? [] : [realmEvent(data)];
+}
+
+/** null: no permission names the user. */
+function valuesNaming(view: View, after: UserRecord): NewPermissions | null {
+  const then = withOverrides(view, { users: new Map([[after.id, after]]) });
+  const named = realmGroupSettingNames.filter((name) => {
+    const group = view.groups.get(realmGroupId(view, name));
+    return group !== undefined && group.name === null && group.memberIds.includes(after.id);
+  });
+  if (named.length === 0) return null;
+  return Object.fromEntries(named.map((name) => [name, shownGroupValue(then, realmGroupId(view, name))]));
+}
 
 /** Events after a role change. To clients, a deactivated user is in no group. */
 export function roleGroupEvents(view: View, before: UserRecord, after: UserRecord): Effect[] {

@@ -1,7 +1,12 @@
-/** The slices of a retention round (public API, message retention policy). old-messages.ts finds the messages. */
-
-import { channelRetentionDays, realmRetentionDays } from "../../domain/retention.ts";
+/**
+ * The slices of a retention round (public API, message retention policy). old-messages.ts finds the messages.
+ *
+ * Finds messages that are too old. Message ids increase with time (M4), so old messages are at the front of every
+ * index: of a channel's index for channel messages, of all messages for direct ones.
+ */
+import { channelRetentionDays, expiryOf, realmRetentionDays } from "../../domain/retention.ts";
 import type { View } from "../../domain/view.ts";
+import type { ChannelRecord } from "../../schemas/channels.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MessageRecord } from "../../schemas/messages.ts";
 import { type Command, command } from "../protocol/commands.ts";
@@ -10,8 +15,100 @@ import { type Effect, effects } from "../protocol/effects.ts";
 import { removeMessages, type SourceConversation } from "../rules/message-removal.ts";
 import { withinRows } from "../rules/removal-size.ts";
 import type { Counting, RetentionContext, Round, SweepingContext } from "./context.ts";
-import { type CountedRound, countSlice } from "./counting.ts";
-import { oldDirects, oldInChannel, placeOf } from "./old-messages.ts";
+
+type CountedRound = Round & { readonly counting: Counting };
+
+interface Counted {
+  readonly round: CountedRound;
+  readonly isDone: boolean;
+}
+
+/** Counts the messages that a round would remove, in the same slices as the round itself, and changes nothing. */
+function countSlice(context: RetentionContext, round: CountedRound, view: View): Counted {
+  return round.areDirectsDone ? countChannels(round, view) : countDirects(context, round, view);
+}
+
+function countDirects(context: RetentionContext, round: CountedRound, view: View): Counted {
+  const days = realmRetentionDays(view);
+  if (days === null) return { round: { ...round, areDirectsDone: true }, isDone: false };
+  const { counting } = round;
+  const found = oldDirects(view, days, Math.max(context.directFloorId, counting.directId));
+  const messages = counting.messages + found.messages.length;
+  const after = { ...counting, messages, directId: found.lastId };
+  return { round: { ...round, areDirectsDone: !found.isUnfinished, counting: after }, isDone: false };
+}
+
+function countChannels(round: CountedRound, view: View): Counted {
+  const lastId = view.counter("channel");
+  let { channelFloorId } = round;
+  let { messages, channelMessageId } = round.counting;
+  let left: number = limits.retention_messages_per_command;
+  while (left > 0 && channelFloorId < lastId) {
+    const channel = view.channels.get(channelFloorId + 1);
+    const days = channel === undefined ? null : channelRetentionDays(view, channel);
+    left--;
+    if (channel !== undefined && days !== null) {
+      const found = oldInChannel(view, { channel, days, afterId: channelMessageId, limit: left + 1 });
+      messages += found.messages.length;
+      left -= found.messages.length;
+      channelMessageId = found.lastId;
+      if (found.isUnfinished) break;
+    }
+    channelMessageId = 0;
+    channelFloorId++;
+  }
+  const counting = { ...round.counting, messages, channelMessageId };
+  return { round: { ...round, channelFloorId, counting }, isDone: channelFloorId >= lastId };
+}
+
+interface OldMessages {
+  readonly messages: readonly MessageRecord[];
+  /** The last examined id that is too old; if there is none, the id before the start of the search. */
+  readonly lastId: number;
+  /** When the first remaining message is due; null: none found. */
+  readonly nextAt: number | null;
+  readonly isUnfinished: boolean;
+}
+
+/** Walks over all messages after `afterId` and skips channel messages. */
+export function oldDirects(view: View, days: number, afterId: number): OldMessages {
+  const limit = limits.retention_messages_per_command;
+  const walked = view.rows("messages", { start: afterId + 1, limit }).map(({ row }) => row);
+  const youngAt = walked.findIndex((message) => expiryOf(message.sentAt, days) > view.dueNow);
+  const old = youngAt < 0 ? walked : walked.slice(0, youngAt);
+  const young = youngAt < 0 ? undefined : walked[youngAt];
+  return {
+    messages: old.filter((message) => placeOf(view, message)?.channelId === null),
+    lastId: old.at(-1)?.id ?? afterId,
+    nextAt: young === undefined ? null : expiryOf(young.sentAt, days),
+    isUnfinished: old.length === limit,
+  };
+}
+
+function placeOf(view: View, message: MessageRecord): SourceConversation | undefined {
+  return view.row("conversations", message.conversationId);
+}
+
+interface ChannelSearch {
+  readonly channel: ChannelRecord;
+  readonly days: number;
+  readonly afterId: number;
+  readonly limit: number;
+}
+
+export function oldInChannel(view: View, { channel, days, afterId, limit }: ChannelSearch): OldMessages {
+  const messages: MessageRecord[] = [];
+  const lastId = () => messages.at(-1)?.id ?? afterId;
+  const keys = view.keys("channelMessages", { start: [channel.id, afterId + 1], end: [channel.id + 1], limit });
+  for (const [, id] of keys) {
+    const message = view.row("messages", id);
+    if (message === undefined) throw new Error(`channel ${channel.id} has no message ${id}`);
+    const dueAt = expiryOf(message.sentAt, days);
+    if (dueAt > view.dueNow) return { messages, lastId: lastId(), nextAt: dueAt, isUnfinished: false };
+    messages.push(message);
+  }
+  return { messages, lastId: lastId(), nextAt: null, isUnfinished: keys.length === limit };
+}
 
 const self = { actor: "retention" } as const;
 

@@ -1,10 +1,12 @@
 /**
- * Finds the users who miss a new message and stores it for their next email (D31; actors/user/missed-messages.ts). Only
- * users for whom the message can be relevant are candidates: participants, mentioned users, followers of the topic and
- * users who want emails about the channel, never all subscribers. Many candidates are examined in slices, so that other
- * commands are not delayed.
+ * Finds the users who miss a new message and stores it for their next email (D31; actors/user/missed-messages.ts).
+ * Only users for whom the message can be relevant are candidates: participants, mentioned users, followers of the
+ * topic and users who want emails about the channel, never all subscribers. Many candidates are examined in slices, so
+ * that other commands are not delayed.
+ *
+ * Timers of a user's batch of missed messages (M8). Only the timer named in the row is valid; others are ignored when
+ * they fire. No more timers are set than necessary (S3).
  */
-
 import { LowestIds } from "../../domain/lowest-ids.ts";
 import { isAway, type MessageInConversation, mailReason } from "../../domain/mail-reasons.ts";
 import { topicHolders } from "../../domain/user-topics.ts";
@@ -13,11 +15,30 @@ import type { ChannelId, MessageId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
 import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
+import type { MissedMessagesRecord } from "../../schemas/missed-messages.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
 import { topicPolicies } from "../../schemas/user-topics.ts";
 import { command } from "../protocol/commands.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
-import { dueAgain, hasLostTimer } from "./missed-timers.ts";
+
+/** The row with a new due time, and a timer for it unless the current timer fires earlier and will check again. */
+export function dueAgain(view: View, userId: UserId, row: MissedMessagesRecord, dueAt: number): Effect[] {
+  const firesBefore = row.timerDueAt > view.now && row.timerDueAt <= dueAt;
+  if (firesBefore) return [effects.put("missedMessages", userId, { ...row, dueAt })];
+  return [effects.put("missedMessages", userId, { ...row, dueAt, timerDueAt: dueAt }), setTimer(userId, dueAt)];
+}
+
+export function setTimer(userId: UserId, at: number): Effect {
+  return effects.schedule(at, command({ actor: "user", id: userId }, "missed-messages.due", { at }, null));
+}
+
+/**
+ * Whether the batch has lost its timer because the timer's command became a dead letter (M6). The next message sets a
+ * new one.
+ */
+function hasLostTimer(view: View, row: MissedMessagesRecord): boolean {
+  return row.messageIds.length > 0 && row.timerDueAt + limits.missed_timer_late_ms_max < view.now;
+}
 
 /** The first slice, and a command for the next one if any users are left. */
 export function rememberMissed(placed: MessageInConversation, view: View, afterUserId = 0): Effect[] {

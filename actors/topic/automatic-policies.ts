@@ -16,7 +16,7 @@ import { type TopicPolicy, topicPolicies } from "../../schemas/user-topics.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { Effect } from "../protocol/effects.ts";
 import { type TopicAddress, topicPolicyEffects } from "../rules/user-topics.ts";
-import type { Posted } from "./content.ts";
+import type { Posted } from "./context.ts";
 
 const { muted, unmuted, followed } = topicPolicies;
 

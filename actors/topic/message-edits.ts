@@ -35,16 +35,14 @@ import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { relinkAttachments } from "../rules/message-attachments.ts";
 import { rememberMentioned } from "../rules/missed-messages.ts";
-import { contentFields, messageRows } from "./content.ts";
-import type { TopicContext } from "./context.ts";
-import { alertsOf } from "./message-alerts.ts";
+import { contentFields, messageRows, type TopicContext } from "./context.ts";
 import { checkTopicPolicy } from "./messages.ts";
 import { checkMoveLimit, planMove } from "./move-plan.ts";
 import { answerOf, startMove } from "./moves.ts";
+import { alertsOf, checkWildcards } from "./post-effects.ts";
 import { renameTopic } from "./renames.ts";
 import { refileMessage } from "./search.ts";
 import { type MessageUpdate, updateEvent } from "./update-events.ts";
-import { checkWildcards } from "./wildcards.ts";
 
 export function editMessage(
   caller: UserRecord,

@@ -6,7 +6,6 @@ import { checkGroupMentions } from "../../domain/group-permissions.ts";
 import type { RenderedContent } from "../../domain/markdown/render.ts";
 import { resolveContent } from "../../domain/markdown/resolve.ts";
 import { mentionResolver } from "../../domain/mention-resolver.ts";
-import { channelIndexRow, indexRow } from "../../domain/message-index.ts";
 import { mayPost } from "../../domain/message-rules.ts";
 import { hasMetadataAccess, isGuest } from "../../domain/permissions.ts";
 import { realmSetting } from "../../domain/realm-settings.ts";
@@ -29,11 +28,8 @@ import { widgetRows } from "../rules/submessage-rows.ts";
 import { conversationVisibility } from "../rules/user-visibility.ts";
 import { reportFailureToOwner } from "../rules/webhook-reports.ts";
 import { policiesAfterPost } from "./automatic-policies.ts";
-import { contentTraits } from "./content.ts";
-import { directName, type TopicContext } from "./context.ts";
-import { alertsOf, mentionedBots } from "./message-alerts.ts";
-import { followUpEffects } from "./post-effects.ts";
-import { checkWildcards } from "./wildcards.ts";
+import { channelIndexRow, contentTraits, directName, indexRow, type TopicContext } from "./context.ts";
+import { alertsOf, checkWildcards, followUpEffects, namedBots } from "./post-effects.ts";
 
 function postMessage(
   sender: UserRecord,
@@ -78,7 +74,7 @@ function postToChannel(
   const wildcards = { rendered, channel, conversationId: context.id };
   const forbidden = checkWildcards(view, sender, wildcards) ?? checkGroupMentions(view, rendered);
   if (forbidden !== null) return forbidden;
-  const mentionedBotIds = mentionedBots(view, channel, rendered.mentionedUserIds);
+  const mentionedBotIds = namedBots(view, channel, rendered.mentionedUserIds);
   const post = writeMessage(context, asked, view, sender, { rendered, mentionedBotIds });
   const { topic, userIds } = context;
   const { message, alerts } = post;

@@ -1,20 +1,190 @@
 /**
  * Further effects of a posted message besides its rows and its event. Each consequence sees the post and the state
  * before it. The effects follow the `message` event.
+ *
+ * Finds users who should notice a message although it does not mention them by name: alert words, `@topic` mentions,
+ * and bots that receive it because they are mentioned (schemas/messages.ts). Computed when the message is posted or
+ * edited.
+ *
+ * Permission to mention everybody in a channel or topic (public API: send-message, update-message; behaviour 5.1).
  */
-
 import { isRecentlyActive } from "../../domain/channels.ts";
+import type { RenderedContent } from "../../domain/markdown/render.ts";
+import { canReadChannelMessage, hasContentAccess, hasRealmPermission } from "../../domain/permissions.ts";
+import { redactor } from "../../domain/redaction.ts";
 import type { View } from "../../domain/view.ts";
-import type { ChannelId } from "../../schemas/ids.ts";
+import { botTypes } from "../../schemas/bots.ts";
+import type { ChannelRecord } from "../../schemas/channels.ts";
+import { type Refusal, refuse } from "../../schemas/errors.ts";
+import type { ChannelId, ConversationId, UserId } from "../../schemas/ids.ts";
+import { limits } from "../../schemas/limits.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
+import type { MessageAlertsRecord } from "../../schemas/messages.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { webhookTriggers } from "../../schemas/webhooks.ts";
 import { command } from "../protocol/commands.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { updateBody, watchers } from "../rules/channel-events.ts";
 import { linkAttachments } from "../rules/message-attachments.ts";
 import { rememberMissed } from "../rules/missed-messages.ts";
 import { followOwnPosts } from "../rules/read-watermarks.ts";
-import type { Posted } from "./content.ts";
-import { callWebhooks } from "./webhook-triggers.ts";
+import { reportFailureToOwner } from "../rules/webhook-reports.ts";
+import type { Posted } from "./context.ts";
+
+/** Up to this many users may be mentioned by anybody. */
+const freeWildcardPeople = 15;
+
+/** @param conversationId id of the topic; null: the message starts it */
+export function checkWildcards(
+  view: View,
+  sender: UserRecord,
+  {
+    rendered,
+    channel,
+    conversationId,
+  }: { rendered: RenderedContent; channel: ChannelRecord; conversationId: ConversationId | null },
+): Refusal | null {
+  const { hasChannelWildcard, hasTopicWildcard } = rendered;
+  if (!hasChannelWildcard && !hasTopicWildcard) return null;
+  if (hasRealmPermission(view, sender, "can_mention_many_users_group")) return null;
+  if (hasChannelWildcard && view.subscriptions.ofChannel(channel.id).size > freeWildcardPeople) {
+    return refuse.channelWildcardNotAllowed();
+  }
+  const isLarge = hasTopicWildcard && participants(view, conversationId).size > freeWildcardPeople;
+  return isLarge ? refuse.topicWildcardNotAllowed() : null;
+}
+
+interface Written {
+  readonly content: string;
+  readonly senderId: UserId;
+  readonly mentionsTopic: boolean;
+  /** null: the message starts the conversation. */
+  readonly conversationId: ConversationId | null;
+  readonly channelId: ChannelId | null;
+  readonly userIds: readonly UserId[] | null;
+  /** Bots that receive the message because they are mentioned. Decided on posting; an edit does not change it. */
+  readonly mentionedBotIds: readonly UserId[];
+}
+
+/** null: there are none, as for nearly every message. */
+export function alertsOf(view: View, written: Written): MessageAlertsRecord | null {
+  const alertedUserIds = alerted(view, written);
+  const { senderId, conversationId, mentionedBotIds } = written;
+  const participantIds = written.mentionsTopic
+    ? [...participants(view, conversationId).add(senderId)].sort((a, b) => a - b)
+    : [];
+  if (alertedUserIds.length + participantIds.length + mentionedBotIds.length === 0) return null;
+  return { alertedUserIds, participantIds, mentionedBotIds: mentionedBotIds.length === 0 ? null : mentionedBotIds };
+}
+
+/**
+ * Generic bots that are not subscribed to this public channel but are mentioned by name: they receive the message, as
+ * on the public server. Other bots and users do not. Ids ascending.
+ */
+export function namedBots(view: View, channel: ChannelRecord, mentionedUserIds: readonly UserId[]): number[] {
+  if (channel.isPrivate) return [];
+  return mentionedUserIds.filter((id) => isMentionedBot(view, channel, id)).sort((a, b) => a - b);
+}
+
+function isMentionedBot(view: View, channel: ChannelRecord, userId: UserId): boolean {
+  const user = view.users.get(userId);
+  if (user?.botType !== botTypes.generic || !user.isActive) return false;
+  return hasContentAccess(view, user, channel) && !view.subscriptions.isSubscribed(userId, channel.id);
+}
+
+/** Only users who receive the message are alerted. */
+function alerted(view: View, { content, senderId, channelId, userIds }: Written): number[] {
+  const found = view.alertWords.alertedBy(content);
+  if (found.size === 0) return [];
+  const receives = (id: number) =>
+    userIds === null ? view.subscriptions.isSubscribed(id, channelId ?? 0) : userIds.includes(id);
+  const asShown = new Map<string, ReadonlySet<number>>();
+  const isShown = (id: number) => id === senderId || isAlertedByWhatIsShown(view, id, content, asShown);
+  return [...found].filter((id) => receives(id) && isShown(id)).sort((a, b) => a - b);
+}
+
+/**
+ * Restricted guests are alerted by the redacted text. Otherwise an alert word that occurs only in an invisible user's
+ * name would confirm the guess (S1).
+ * @param known cache of redacted texts and the users they alert
+ */
+function isAlertedByWhatIsShown(
+  view: View,
+  userId: UserId,
+  content: string,
+  known: Map<string, ReadonlySet<number>>,
+): boolean {
+  const user = view.users.get(userId);
+  const shown = user === undefined ? content : (redactor(view, user)?.typed(content) ?? content);
+  if (shown === content) return true;
+  const alertedByIt = known.get(shown) ?? view.alertWords.alertedBy(shown);
+  known.set(shown, alertedByIt);
+  return alertedByIt.has(userId);
+}
+
+/**
+ * Ids of users who posted in the topic, within a bounded number of its newest messages.
+ * @param conversationId null: the topic has no messages yet
+ */
+function participants(view: View, conversationId: ConversationId | null): Set<number> {
+  const senders = new Set<number>();
+  const limit = limits.topic_participants_scanned_max;
+  const range = {
+    start: [conversationId ?? 0, Number.MAX_SAFE_INTEGER],
+    end: [conversationId ?? 0],
+    reverse: true,
+    limit,
+  };
+  for (const { row } of view.rows("conversationMessages", range)) senders.add(row.senderId);
+  return senders;
+}
+
+/**
+ * Selects the messages that trigger an outgoing webhook bot (spec 6; behaviour 10): direct messages to it, and personal
+ * mentions where it can read them. Messages from bots trigger none, otherwise two bots could reply to each other
+ * forever.
+ */
+function callWebhooks(posted: Posted, view: View): readonly Effect[] {
+  const { message, channel } = posted;
+  const bots = mentionedBots(posted, view);
+  if (bots.length === 0) return [];
+  const trigger = channel === null ? webhookTriggers.direct : webhookTriggers.mention;
+  let id = view.counter("webhook");
+  const rows: Effect[] = [];
+  for (const { id: botId } of bots) {
+    if (isFull(view, botId)) {
+      rows.push(
+        ...reportFailureToOwner(
+          view,
+          botId,
+          message.id,
+          "Too many messages wait for its server: this one is not sent.",
+        ),
+      );
+      continue;
+    }
+    id++;
+    const row = { id, botId, messageId: message.id, trigger, createdAt: view.now, attempts: 0, dueAt: view.now };
+    rows.push(effects.put("webhookDeliveries", [botId, id], row));
+  }
+  return [effects.setCounter("webhook", id), ...rows];
+}
+
+function mentionedBots({ message, sender, channel, userIds, rendered }: Posted, view: View): UserRecord[] {
+  if (sender.botType !== null) return [];
+  const called = (userIds ?? rendered.mentionedUserIds).flatMap((id) => view.users.get(id) ?? []);
+  return called.filter(
+    (user) =>
+      user.botType === botTypes.outgoingWebhook &&
+      user.isActive &&
+      (channel === null || canReadChannelMessage(view, user, channel, message.id)),
+  );
+}
+
+function isFull(view: View, botId: UserId): boolean {
+  const limit = limits.webhook_deliveries_per_bot_max;
+  return view.keys("webhookDeliveries", { start: [botId], end: [botId + 1], limit }).length >= limit;
+}
 
 type FollowUp = (posted: Posted, view: View) => readonly Effect[];
 

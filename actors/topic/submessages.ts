@@ -14,8 +14,7 @@ import { done, forUser, type Outcome } from "../protocol/decide.ts";
 import { effects } from "../protocol/effects.ts";
 import { submessageRows } from "../rules/submessage-rows.ts";
 import { policiesAfterReaction } from "./automatic-policies.ts";
-import { messageRows } from "./content.ts";
-import type { TopicContext } from "./context.ts";
+import { messageRows, type TopicContext } from "./context.ts";
 import { changeAudience } from "./update-events.ts";
 
 export function addSubmessage(

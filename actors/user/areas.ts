@@ -1,6 +1,5 @@
 /** The decisions that each area adds to the user actor, by type of command. */
 import { alertWordsDecisions } from "./alert-words.ts";
-import { apiKeysDecisions } from "./api-keys.ts";
 import { attachmentsDecisions } from "./attachments.ts";
 import { avatarsDecisions } from "./avatars.ts";
 import { botStorageDecisions } from "./bot-storage.ts";
@@ -17,7 +16,7 @@ import { readStateDecisions } from "./read-state.ts";
 import { remindersDecisions } from "./reminders.ts";
 import { savedSnippetsDecisions } from "./saved-snippets.ts";
 import { scheduledMessagesDecisions } from "./scheduled-messages.ts";
-import { sessionsDecisions } from "./sessions.ts";
+import { apiKeysDecisions, sessionsDecisions } from "./sessions.ts";
 import { settingsDecisions } from "./settings.ts";
 import { statusDecisions } from "./status.ts";
 import { subscriptionSettingsDecisions } from "./subscription-settings.ts";

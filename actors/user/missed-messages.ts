@@ -16,8 +16,7 @@ import { addressAs, type Command, type Params } from "../protocol/commands.ts";
 import { done, forServer, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 import { mailEffects } from "../rules/mail.ts";
-import { messageInConversation } from "../rules/missed-messages.ts";
-import { dueAgain, setTimer } from "../rules/missed-timers.ts";
+import { dueAgain, messageInConversation, setTimer } from "../rules/missed-messages.ts";
 import { type Missed, missedMails } from "./missed-mails.ts";
 
 const hourMs = 60 * 60 * 1000;

@@ -1,20 +1,79 @@
 /**
  * A user's sessions (D256). Each has a timer for its end by lack of use; a use moves the end, and the timer that finds
  * the session still valid is set again.
+ *
+ * Known login origins of a user, and the email about a login from a new program or location (D31; behaviour 11). Only
+ * hashes of program and coarse location are stored; the ones not seen for longest are evicted first.
+ *
+ * A user's API keys: several, individually revocable, stored as hashes (S2).
  */
-
 import { sessionEnd } from "../../domain/sessions.ts";
 import type { View } from "../../domain/view.ts";
+import type { Login } from "../../schemas/authentication.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { SessionRecord } from "../../schemas/sessions.ts";
+import { userSetting } from "../../schemas/user-settings.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { type Address, type Command, command, type Params } from "../protocol/commands.ts";
 import { done, forServer, forUser, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
+import { furtherKey, replaceKeys } from "../rules/api-keys.ts";
+import { mailEffects } from "../rules/mail.ts";
 import { endSession, surplusSessions } from "../rules/sessions.ts";
 import { nextTimer } from "../rules/timers.ts";
-import { loginEffects } from "./logins.ts";
+
+/**
+ * POST /fetch_api_key. The password was verified before the turn; if another request has changed it since, the login is
+ * rejected (S2). With `api_keys_per_user_max` keys, the oldest login key is evicted, and keys marked as kept only if
+ * there is no other.
+ */
+function addApiKey(user: UserRecord, { hash, login, passwordHash }: Params<"user.api-key.add">, view: View): Outcome {
+  if (passwordHash !== undefined && view.row("credentials", user.id)?.passwordHash !== passwordHash) {
+    return refuse.authenticationFailed();
+  }
+  return done({ email: user.email, user_id: user.id }, [
+    ...(login === undefined ? [] : loginEffects(view, user, login)),
+    ...furtherKey(view, user.id, hash),
+  ]);
+}
+
+/**
+ * POST /users/me/api_key/regenerate: the turn that creates the new key invalidates all previous ones (behaviour 11).
+ */
+function regenerateApiKey(user: UserRecord, params: Params<"user.api-key.regenerate">, view: View): Outcome {
+  return done({}, replaceKeys(view, user.id, params.hash));
+}
+
+export const apiKeysDecisions = {
+  "user.api-key.add": forUser(addApiKey),
+  "user.api-key.regenerate": forUser(regenerateApiKey),
+} as const;
+
+/** The first login of an account sends no email. */
+export function loginEffects(view: View, user: UserRecord, login: Login): Effect[] {
+  const range = { start: [user.id], end: [user.id + 1], limit: limits.logins_per_user_max };
+  const known = view.rows("logins", range);
+  const isNew = !known.some(({ key }) => key[1] === login.fingerprint);
+  const isFull = isNew && known.length >= limits.logins_per_user_max;
+  const forgotten = isFull ? known.reduce((a, b) => (b.row.seenAt < a.row.seenAt ? b : a)) : undefined;
+  const isTold = isNew && known.length > 0 && wantsLoginMails(user);
+  return [
+    ...(forgotten === undefined ? [] : [effects.remove("logins", forgotten.key)]),
+    effects.put("logins", [user.id, login.fingerprint], { seenAt: view.now }),
+    ...(isTold ? mailEffects(view, newLoginMail(view, user, login)) : []),
+  ];
+}
+
+function newLoginMail(view: View, user: UserRecord, { client, address }: Login) {
+  const { email, timezone } = user;
+  return { template: "new-login", to: user, data: { email, client, address, at: view.now, timezone } } as const;
+}
+
+/** Spec 2.3, enable_login_emails; on by default. */
+function wantsLoginMails(user: UserRecord): boolean {
+  return user.botType === null && userSetting(user, "enable_login_emails");
+}
 
 /** The password was verified before the turn; if it has changed since, the log-in is rejected (S2). */
 export function startSession(

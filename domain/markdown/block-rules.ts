@@ -1,12 +1,80 @@
-// Block rules of the dialect: fences (code, quote, spoiler, math), `>` quotes, headings, and bounded tables. The
-// content of a container is cut out as text and parsed separately, up to a bounded depth; beyond it, it is plain text.
+/**
+ * Block rules of the dialect: fences (code, quote, spoiler, math), `>` quotes, headings, and bounded tables. The
+ * content of a container is cut out as text and parsed separately, up to a bounded depth; beyond it, it is plain text.
+ *
+ * Hides `|` inside inline code of a table row, which belongs to the code (as in Zulip; markdown-it would end the cell
+ * there and drop the rest). While its table rule runs, they are replaced by a character of the same length that no
+ * message contains. `\|` stays an escaped border, as everywhere in tables.
+ */
 import MarkdownIt, { type StateBlock } from "markdown-it";
 import { BLOCK_DEPTH_MAX, BLOCKS_PER_TABLE } from "./bounds.ts";
 import { contextOf } from "./context.ts";
-import { closesFence, type Fence, openFence } from "./fences.ts";
+import { findCodeSpans } from "./inline-index.ts";
 import { isPlain } from "./plain-text.ts";
-import { hideCodeBorders, showCodeBorders } from "./table-cells.ts";
 import { pushMathBlock, SPOILER_BLOCK, SPOILER_CONTENT, SPOILER_HEADER } from "./tokens.ts";
+
+const CODE_BORDER = "\0";
+const UNESCAPED_BORDER = /(?<!\\)\|/g;
+
+/** The lines of a message with borders in code hidden. Linear; lengths and positions do not change. */
+function hideCodeBorders(source: string): string {
+  if (!source.includes("`") || !source.includes("|")) return source;
+  return source.split("\n").map(hideInLine).join("\n");
+}
+
+/** Restores a cell as it was typed. */
+function showCodeBorders(cell: string): string {
+  return cell.replaceAll(CODE_BORDER, "|");
+}
+
+function hideInLine(line: string): string {
+  if (!line.includes("|")) return line;
+  const parts: string[] = [];
+  let taken = 0;
+  for (const { contentStart, contentEnd } of findCodeSpans(line).values()) {
+    const code = line.slice(contentStart, contentEnd).replace(UNESCAPED_BORDER, CODE_BORDER);
+    parts.push(line.slice(taken, contentStart), code);
+    taken = contentEnd;
+  }
+  return parts.join("") + line.slice(taken);
+}
+
+// The lines that open and close a fence: three or more backticks or tildes, a language (or quote, spoiler, math), and
+// for spoilers a header. A line with further backticks or tildes is inline code and not a fence.
+
+export interface Fence {
+  /** The run of backticks or tildes; the closing line must equal it. */
+  readonly marks: string;
+  readonly indent: number;
+  readonly language: string;
+  readonly header: string;
+  /** Quotes and spoilers contain blocks, so fences nest in them; code does not. */
+  readonly isContainer: boolean;
+}
+
+const OPENING = /^( {0,3})(`{3,}|~{3,})([^`~]*)$/;
+const CONTAINERS: ReadonlySet<string> = new Set(["quote", "spoiler"]);
+
+export function openFence(line: string): Fence | null {
+  const match = OPENING.exec(line);
+  if (match === null) return null;
+  const [, indent = "", marks = "", rest = ""] = match;
+  const words = rest.trim();
+  const space = words.search(/\s/);
+  const first = space === -1 ? words : words.slice(0, space);
+  const language = first.replace(/^\{?\.?/, "").replace(/\}$/, "");
+  return {
+    marks,
+    indent: indent.length,
+    language,
+    header: space === -1 ? "" : words.slice(space).trim(),
+    isContainer: CONTAINERS.has(language),
+  };
+}
+
+export function closesFence(line: string, fence: Fence): boolean {
+  return line.trim() === fence.marks;
+}
 
 export type BlockRule = (state: StateBlock, startLine: number, endLine: number, silent: boolean) => boolean;
 

@@ -1,15 +1,19 @@
-// Turns tokens into pieces. Every tag is written here or in a table below, and every text goes through escape.ts; an
-// unknown token shows its text. Mentions inside quotes are made silent here, because only here it is known what is
-// quoted.
+/**
+ * Turns tokens into pieces. Every tag is written here or in a table below, and every text goes through escape.ts; an
+ * unknown token shows its text. Mentions inside quotes are made silent here, because only here it is known what is
+ * quoted.
+ *
+ * Maps the word after ``` to the language's canonical name, as clients expect it in `data-code-language` (they find
+ * playgrounds by it). Unknown words are passed on as typed.
+ */
 import type { Token } from "markdown-it";
-import type { ParsedContent, Reference } from "../../schemas/parsed-content.ts";
+import type { ParsedContent, Piece, Reference } from "../../schemas/parsed-content.ts";
 import { IMAGE_PREVIEWS_PER_MESSAGE_MAX, INLINE_DEPTH_MAX, TEX_CHARS_PER_MESSAGE_MAX } from "./bounds.ts";
-import { knownLanguage, languageInCode, languageName } from "./code-languages.ts";
 import { builtInEmoji, emojiSpan } from "./emoji-html.ts";
 import { escapeAttribute, escapeText } from "./escape.ts";
 import { hasHighlighter } from "./highlighters.ts";
+import { LANGUAGE_NAMES } from "./language-names.ts";
 import { costOfFormula, renderMath } from "./math.ts";
-import { PieceWriter } from "./pieces.ts";
 import {
   elementOf,
   type InlineMeta,
@@ -20,6 +24,61 @@ import {
   SPOILER_CONTENT,
   SPOILER_HEADER,
 } from "./tokens.ts";
+
+/** Writes the result of parsing (schemas/parsed-content.ts). */
+class PieceWriter {
+  readonly #pieces: Piece[] = [];
+  #html = "";
+
+  html(html: string): void {
+    this.#html += html;
+  }
+
+  reference(reference: Reference): void {
+    if (this.#html !== "") this.#pieces.push(this.#html);
+    this.#html = "";
+    this.#pieces.push(reference);
+  }
+
+  /** The pieces, without a trailing line break. */
+  finish(): Piece[] {
+    const last = this.#html.endsWith("\n") ? this.#html.slice(0, -1) : this.#html;
+    this.#html = "";
+    if (last !== "") this.#pieces.push(last);
+    return this.#pieces;
+  }
+}
+
+let names: ReadonlyMap<string, string> | null = null;
+
+/** The language's name for `data-code-language`; the word itself if it is unknown. */
+export function languageName(word: string): string {
+  return knownLanguage(word) ?? word;
+}
+
+/** The name of the language with this alias; null if there is none. */
+export function knownLanguage(word: string): string | null {
+  names ??= readNames();
+  return names.get(word.toLowerCase()) ?? null;
+}
+
+function readNames(): ReadonlyMap<string, string> {
+  return new Map(
+    LANGUAGE_NAMES.split("|").flatMap((entry) => {
+      const [name = "", aliases = ""] = entry.trim().split(" = ");
+      return aliases.split(" ").map((alias): [string, string] => [alias.toLowerCase(), name]);
+    }),
+  );
+}
+
+/** A first line that names the interpreter, or the language after colons. */
+const FIRST_LINE = /^(?:::+|#!)(?:(?:\/\w+)*[/ ])?([\w#.+-]*)/;
+
+/** The language that the first line of the code names, or null. */
+export function languageInCode(code: string): string | null {
+  const word = FIRST_LINE.exec(code)?.[1];
+  return word === undefined ? null : knownLanguage(word);
+}
 
 // Markup of containers that need more than a tag.
 const FIXED: ReadonlyMap<string, string> = new Map([

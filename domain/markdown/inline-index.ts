@@ -2,8 +2,7 @@
 // matching brackets, and the positions of URLs, linkifiers, emoji and emoticons. The rules only look things up, so that
 // 10,000 brackets cost no more than 10,000 letters.
 import type { StateInline } from "markdown-it";
-import type { EmojiCode } from "../emoji/emoji-table.ts";
-import { emoticonAt } from "../emoji/emoticons.ts";
+import { type EmojiCode, emoticonAt } from "../emoji/emoji-table.ts";
 import { emojiRunAt } from "../emoji/unicode-emoji.ts";
 import { contextOf, type ParseContext } from "./context.ts";
 import { findLinks, type LinkSpan } from "./links.ts";

@@ -2,9 +2,17 @@
 // text without an empty line. One pass distributes a list's lines to its items, and each item is parsed separately
 // (bounded depth).
 import type { StateBlock } from "markdown-it";
-import { type BlockRule, canNest, lineOf, parseNested, spendBlocks } from "./block-rules.ts";
+import {
+  type BlockRule,
+  canNest,
+  closesFence,
+  type Fence,
+  lineOf,
+  openFence,
+  parseNested,
+  spendBlocks,
+} from "./block-rules.ts";
 import { contextOf } from "./context.ts";
-import { closesFence, type Fence, openFence } from "./fences.ts";
 
 interface Marker {
   readonly indent: number;

@@ -1,3 +1,54 @@
+/** Limits on images and thumbnails (behaviour 1.8), with units in the names (S3). */
+export const pictureLimits = {
+  picture_pixels_max: 40_000_000,
+  pictures_concurrent_max: 2,
+  pictures_waiting_max: 16,
+  picture_seconds_max: 10,
+  thumbnail_width_px_max: 840,
+  thumbnail_height_px_max: 560,
+  /** A larger image is shown in full size, because the whole image is in memory while its thumbnail is generated. */
+  thumbnail_source_bytes_max: 32 * 1024 * 1024,
+  /** A larger animated thumbnail is replaced by a still one. */
+  thumbnail_animation_bytes_max: 4 * 1024 * 1024,
+  thumbnail_frames_max: 300,
+  /** An image with more frames is shown as a still image: the library lists all frames on the event loop. */
+  animation_frames_max: 10_000,
+  /** Distinct thumbnails waiting to be generated, one at a time. */
+  thumbnails_waiting_max: 256,
+  /** Across all organizations; the least recently used are evicted and generated again on demand. */
+  thumbnails_cached_bytes_max: 64 * 1024 * 1024,
+} as const;
+
+/** Limits of the operator's listener and of the command line. */
+export const adminLimits = {
+  /** A body of `POST /admin/...`. */
+  admin_body_bytes_max: 16 * 1024 * 1024,
+  admin_operations_concurrent_max: 8,
+  /** Names in ADMIN_HOSTS. */
+  admin_hosts_max: 16,
+  /** Commands of one operation that wait together, so that their turns share a flush and requests run between them. */
+  admin_commands_at_once: 100,
+  admin_realms_created_max: 10_000,
+  /** Progress that a client has not read; beyond it, lines of progress are left out. */
+  admin_unread_bytes_max: 64 * 1024,
+  /** How long the command line waits for another process to release the data folder, e.g. a server that starts or stops. */
+  admin_wait_ms_max: 5000,
+  /** Samples of each figure that the server keeps for the operator's page: an hour of them. */
+  live_samples_max: 720,
+  live_sample_ms: 5000,
+  /** After the last request of the page, the delay of the event loop is measured for so long. */
+  live_watch_ms: 60_000,
+  /** Logins to the operator's page that are valid at the same time; the next one ends the oldest. */
+  admin_sessions_max: 16,
+  admin_session_ms: 12 * 60 * 60 * 1000,
+  /** The body of a login to the operator's page. */
+  admin_login_bytes_max: 1024,
+  /** Dead letters of an organization that the operator's page shows. */
+  live_letters_shown_max: 50,
+  backup_keep_default: 7,
+  backup_keep_max: 1000,
+} as const;
+
 /** Limits that several areas share, and those of the server itself: requests, turns, store, rates, shutdown (S3). */
 export const commonLimits = {
   // Requests

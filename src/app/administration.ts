@@ -1,10 +1,14 @@
 /**
  * The operator's side of the server (docs/operations.md): liveness, readiness, metrics, operations and a page on a
  * listener of their own, which is there before the first organization is opened and until the last one is closed.
+ *
+ * The files of the operator's page, served on the admin listener as the other page is on the public port.
  */
 import { randomBytes } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
+import type { IncomingHttpHeaders } from "node:http";
 import { join } from "node:path";
+import { type WebPage, webFileReply } from "../edge/pages/web-page.ts";
 import type { Log } from "../log/log.ts";
 import { Access, adminKeyName } from "../operate/admin/access.ts";
 import { dropDeadLettersOperation, retryDeadLettersOperation } from "../operate/admin/dead-letter-operations.ts";
@@ -13,6 +17,7 @@ import {
   type AdminAddress,
   AdminAddressUnusable,
   AdminListener,
+  type AdminReply,
   type AdminRoute,
   json,
   send,
@@ -28,6 +33,35 @@ import { LiveFigures } from "../operate/live-figures.ts";
 import { type MetricSources, metricFamilies } from "../operate/metric-families.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { BadConfig } from "./config.ts";
+
+type WebFile = WebPage["index"];
+
+/** @param page null if it is not built */
+export function adminPageOf(page: WebPage | null): AdminPage | null {
+  if (page === null) return null;
+  return {
+    document: (headers) => replyOf(page.index, "document", headers),
+    asset(name, headers) {
+      const file = page.assets.get(name);
+      return file === undefined ? null : replyOf(file, "asset", headers);
+    },
+  };
+}
+
+function replyOf(file: WebFile, kept: "document" | "asset", headers: IncomingHttpHeaders): AdminReply {
+  const reply = webFileReply(file, kept, {
+    ifNoneMatch: headers["if-none-match"] ?? "",
+    acceptEncoding: String(headers["accept-encoding"] ?? ""),
+  });
+  // Programs get something else at the same path.
+  const vary = ["Vary", "Accept, Accept-Encoding"] as const;
+  return {
+    status: reply.status,
+    contentType: reply.contentType ?? file.contentType,
+    body: reply.body,
+    headers: [...(reply.headers ?? []), vary],
+  };
+}
 
 export interface AdministrationOptions {
   readonly address: AdminAddress;

@@ -5,12 +5,12 @@ import { ForwardingApp } from "../edge/forwarding/forwarding-app.ts";
 import type { OpenHubs } from "../edge/realtime/open-hubs.ts";
 import type { SocketServer } from "../edge/realtime/socket-server.ts";
 import type { WebApp } from "../edge/transport/transport.ts";
-import { atMost } from "../runtime/at-most.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { RealmIdentity } from "../store/realm-identity.ts";
 import type { Config } from "./config.ts";
 import type { FaultLog } from "./fault-log.ts";
 import type { OpenedRealms } from "./open-realms.ts";
+import { atMost } from "./server-drain.ts";
 import { readForwardedByProxy, tlsOf } from "./transports.ts";
 
 /** Where other nodes reach this one. @param url where it listens */

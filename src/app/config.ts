@@ -16,8 +16,7 @@ import { isCronPattern } from "../operate/backup-schedule.ts";
 import { parseRates, type RateRules } from "../operations/rate-limits.ts";
 import type { Sender } from "../outbound/mail/rendered-mail.ts";
 import type { SmtpServer } from "../outbound/mail/smtp.ts";
-import { clusterAdvertise, clusterMonitors, clusterNats, clusterNode } from "./cluster-variables.ts";
-import type { Variable } from "./config-variable.ts";
+import { clusterAdvertise, clusterMonitors, clusterNats, clusterNode, type Variable } from "./cluster-variables.ts";
 import { parseSender, parseSiteUrl, parseSmtpUrl } from "./mail-config.ts";
 
 export interface Config {

@@ -1,6 +1,7 @@
 /** The process (start-up contract): configuration, server, console lines, signals, exit codes. */
 import { rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { parseArgs } from "node:util";
 import { limits } from "../../schemas/limits.ts";
 import { programVersion } from "../../schemas/server.ts";
@@ -9,9 +10,9 @@ import { JournalDamaged, JournalLost } from "../durability/journal/journal.ts";
 import { writeHold } from "../durability/threads/write-hold.ts";
 import { BadWebPage } from "../edge/pages/web-page.ts";
 import { LineWriter } from "../log/line-writer.ts";
-import { createLog, type Log } from "../log/log.ts";
-import { LogFile } from "../log/log-file.ts";
-import { systemClock } from "../runtime/clock.ts";
+import { createLog, type Log, LogFile } from "../log/log.ts";
+import { askSystem } from "../metrics/instruments.ts";
+import { type Clock, systemClock } from "../runtime/clock.ts";
 import { commandLine } from "../store/command-line.ts";
 import { DamagedData } from "../store/damage.ts";
 import { UnknownFormat } from "../store/migrations.ts";
@@ -22,10 +23,57 @@ import { blockedPortWarnings } from "./browser-ports.ts";
 import { BadConfig, type Config, describeConfig, readConfig } from "./config.ts";
 import { withConfigFile } from "./config-file.ts";
 import { serveHelp } from "./config-help.ts";
-import { StoppedWaiting } from "./folder-wait.ts";
-import { offerMetrics } from "./metrics.ts";
-import { watchParent } from "./parent-watch.ts";
 import { DiskFull, PortInUse, type RunningServer, startServer } from "./server.ts";
+import { StoppedWaiting } from "./start-checks.ts";
+
+const nanosecondsPerMs = 1e6;
+const resolutionMs = 5;
+
+/** Event-loop delay, memory and CPU of this process on demand: SIGUSR2 writes them to METRICS_FILE and resets them. */
+function offerMetrics(file: string): void {
+  const delay = monitorEventLoopDelay({ resolution: resolutionMs });
+  delay.enable();
+  process.on("SIGUSR2", () => {
+    const cpu = process.cpuUsage();
+    const metrics = {
+      event_loop_delay_ms: {
+        p50: delay.percentile(50) / nanosecondsPerMs - resolutionMs,
+        p99: delay.percentile(99) / nanosecondsPerMs - resolutionMs,
+        max: delay.max / nanosecondsPerMs - resolutionMs,
+      },
+      rss_bytes: askSystem(() => process.memoryUsage.rss(), null),
+      cpu_user_s: cpu.user / 1e6,
+      cpu_system_s: cpu.system / 1e6,
+    };
+    delay.reset();
+    // A full disk, or no descriptor, must not end the process.
+    askSystem(() => writeFileSync(file, `${JSON.stringify(metrics)}\n`), undefined);
+  });
+}
+
+/** `npm_lifecycle_event` of `npm start` and of npx. */
+const events: ReadonlySet<string | undefined> = new Set(["start", "npx"]);
+
+interface ParentWatch {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly after: Clock["after"];
+  /** Called once. */
+  readonly onEnded: () => void;
+}
+
+/**
+ * Under npm, the server stops when its parent ends. npm passes SIGTERM and SIGINT on, but no other signal, and to the
+ * shell in between that runs `npx colloquy`; a server that goes on without them would keep its port and its data folder.
+ */
+function watchParent({ environment, after, onEnded }: ParentWatch): void {
+  const parent = process.ppid;
+  if (!events.has(environment["npm_lifecycle_event"]) || parent === 1) return;
+  const look = () => {
+    if (process.ppid === parent) after(limits.parent_check_ms, look);
+    else onEnded();
+  };
+  look();
+}
 
 /** sysexits.h: the operator must fix it; temporary failure; everything else. */
 const exitCodes = { badConfig: 78, unavailable: 75, failure: 1 } as const;

@@ -1,12 +1,26 @@
-/** The organizations of a data folder, with what makes their turns durable, and what is delivered for them. */
+/**
+ * The organizations of a data folder, with what makes their turns durable, and what is delivered for them.
+ *
+ * The links in emails that switch such emails off (D258), and the secret that signs them.
+ *
+ * What makes the turns of a server durable, and copies them to the archive.
+ */
+
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { command } from "../../actors/protocol/commands.ts";
 import { composeReply } from "../../domain/message-content.ts";
 import { messageTerms, senderTerms, topicTerms } from "../../domain/search/terms.ts";
+import { unsubscribeKindOf, unsubscribeLink } from "../../domain/unsubscribe-links.ts";
+import type { MailRecord } from "../../schemas/mails.ts";
 import { featureLevel, serverVersion } from "../../schemas/server.ts";
+import { archivePorts } from "../durability/archive/open-archive.ts";
+import type { ClusterDurability } from "../durability/cluster/cluster-durability.ts";
 import type { Member } from "../durability/cluster/member.ts";
 import type { Replication } from "../durability/cluster/replication.ts";
 import type { Durability } from "../durability/journal/durability.ts";
 import type { Journal } from "../durability/journal/journal.ts";
+import { type OpenDurabilityOptions, openDurability } from "../durability/journal/open-durability.ts";
 import type { Hub } from "../edge/realtime/hub.ts";
 import type { OpenHubs } from "../edge/realtime/open-hubs.ts";
 import type { Log } from "../log/log.ts";
@@ -18,19 +32,81 @@ import { smtpTransport } from "../outbound/mail/smtp.ts";
 import { WebhookDispatch } from "../outbound/webhooks/dispatch.ts";
 import { WebhookRelay } from "../outbound/webhooks/webhook-relay.ts";
 import { webhookRequest } from "../queries/webhooks.ts";
-import type { Clock } from "../runtime/clock.ts";
+import { type Clock, guardedClock, systemClock } from "../runtime/clock.ts";
 import type { Alarm } from "../runtime/dispatcher.ts";
 import type { Realm } from "../runtime/realm.ts";
 import { RealmHost } from "../runtime/realm-host.ts";
 import { SearchIndexer, type SearchTerms } from "../runtime/search-indexer.ts";
-import { TurnWatch } from "../runtime/turn-watch.ts";
+import { TurnWatch } from "../runtime/turn.ts";
 import type { DiskSpace } from "../store/disk-space.ts";
 import type { PageChecks } from "../store/page-checks.ts";
 import type { RealmEntry, RootStore } from "../store/root.ts";
 import type { Config } from "./config.ts";
 import { siteOf as siteOfEntry } from "./mail-config.ts";
-import { clusterDurability, localDurability } from "./server-durability.ts";
-import { unsubscribeUrl } from "./unsubscribe-links.ts";
+
+interface DurabilityTools extends Pick<OpenDurabilityOptions, "fatal" | "reportBug" | "flushTimes"> {
+  readonly dataDir: string;
+  readonly root: RootStore;
+  readonly clock: Clock;
+  readonly space: DiskSpace;
+  readonly pageChecks: PageChecks;
+  readonly log: Log;
+}
+
+/** The journal is in files of this machine. */
+function localDurability(
+  config: Config,
+  { root, space, pageChecks, log, ...tools }: DurabilityTools,
+): Promise<Durability> {
+  const { clock, hasSpace } = diskPorts(space, tools.clock, tools.reportBug);
+  const archive = archivePorts(config, { dataDir: tools.dataDir, root, clock, hasSpace, log });
+  const entries = new Map(root.realms().map((entry) => [entry.id, entry]));
+  const checkStore = (id: number) => pageChecks.check(entries.get(id) ?? { id, dueHint: 0 }, false);
+  const isErased = (id: number) => root.isErased(id);
+  return openDurability({ ...tools, owner: root.token, archive, isErased, checkStore, clock, hasSpace });
+}
+
+/** The journals are in the streams of a cluster. */
+function clusterDurability(member: Member, { root, space, ...tools }: DurabilityTools): Promise<ClusterDurability> {
+  return member.openDurability({ ...tools, ...diskPorts(space, tools.clock, tools.reportBug), owner: root.token });
+}
+
+function diskPorts(space: DiskSpace, { now }: Clock, report: (error: unknown) => void) {
+  // Disks work in real time, whatever clock the realms have.
+  return { clock: guardedClock({ ...systemClock, now: () => now() }, report), hasSpace: () => space.acceptsWrites() };
+}
+
+function newLinkSecret(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/**
+ * The first email that needs a link makes the organization's secret.
+ * @param site the organization's address, without a trailing slash
+ * @returns null if the email has no such link: of its kind, or because the account has another address now
+ * @throws Error if the secret cannot be stored now
+ */
+export async function unsubscribeUrl(
+  realm: Realm,
+  { template, to }: MailRecord,
+  site: string,
+  newSecret: () => string = newLinkSecret,
+): Promise<string | null> {
+  const kind = unsubscribeKindOf(template);
+  if (kind === undefined) return null;
+  if (secretOf(realm) === undefined) {
+    const params = { secret: newSecret() };
+    await realm.dispatcher.ask(command({ actor: "realm" }, "link-secret.set", params, null));
+  }
+  const secret = secretOf(realm);
+  if (secret === undefined) throw new Error("the secret of links cannot be stored");
+  const user = realm.view.users.byEmail(to);
+  return user === undefined ? null : unsubscribeLink(secret, site, { kind, user });
+}
+
+function secretOf({ view }: Realm): string | undefined {
+  return view.row("linkSecrets", "unsubscribe")?.secret;
+}
 
 const searchTerms: SearchTerms = { ofMessage: messageTerms, ofTopic: topicTerms, everyMessage: senderTerms };
 

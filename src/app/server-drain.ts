@@ -1,9 +1,23 @@
-/** The first part of a shutdown: what is under way ends, and nothing else begins. */
+/**
+ * The first part of a shutdown: what is under way ends, and nothing else begins.
+ *
+ * Waits for work, but not for ever.
+ */
 import type { OpenHubs } from "../edge/realtime/open-hubs.ts";
-import { atMost } from "../runtime/at-most.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { OpenedRealms } from "./open-realms.ts";
 import type { createTransports } from "./transports.ts";
+
+/** Resolves when the work is done, or after some time. */
+export function atMost(clock: Pick<Clock, "after">, milliseconds: number, work: Promise<void>): Promise<void> {
+  return new Promise((done) => {
+    const cancel = clock.after(milliseconds, done);
+    void work.then(() => {
+      cancel();
+      done();
+    });
+  });
+}
 
 export interface StopSteps {
   /** No request is waited for any more, so what is left can also be done by the next start. */

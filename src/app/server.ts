@@ -21,29 +21,25 @@ import { BackupSchedule, runBackupProcess } from "../operate/backup-schedule.ts"
 import { createRealm } from "../operate/realm-creation.ts";
 import { followAddress, readZuliprc, writeZuliprc } from "../operate/zuliprc.ts";
 import { verifyKey } from "../operations/identity/authentication.ts";
-import { type Clock, systemClock } from "../runtime/clock.ts";
+import { type Clock, guardedClock, systemClock } from "../runtime/clock.ts";
 import { watchData } from "../runtime/data-watch.ts";
 import type { Alarm } from "../runtime/dispatcher.ts";
-import { guardedClock } from "../runtime/guarded-clock.ts";
 import type { Realm } from "../runtime/realm.ts";
 import type { RealmHost } from "../runtime/realm-host.ts";
 import { DiskSpace } from "../store/disk-space.ts";
 import { PageChecks } from "../store/page-checks.ts";
 import type { RootStore } from "../store/root.ts";
-import { adminPageOf } from "./admin-page.ts";
-import { Administration } from "./administration.ts";
+import { Administration, adminPageOf } from "./administration.ts";
 import { clusterData, clusterFigures } from "./cluster-data.ts";
 import { joinCluster, leaveCluster } from "./cluster-membership.ts";
 import { creationInCluster, type NodeParts, nodeParts, takePart } from "./cluster-serving.ts";
 import { BadConfig, type Config } from "./config.ts";
-import { connectionAdmission } from "./connection-admission.ts";
 import { createFaultLog, type FaultLog } from "./fault-log.ts";
-import { openWhenReleased } from "./folder-wait.ts";
 import { openRealms } from "./open-realms.ts";
 import { servedPorts } from "./served-ports.ts";
 import { drain, type StopSteps } from "./server-drain.ts";
-import { checkHost, makeDataDir } from "./start-checks.ts";
-import { createTransports, renewCertificate, tlsOf } from "./transports.ts";
+import { checkHost, makeDataDir, openWhenReleased } from "./start-checks.ts";
+import { connectionAdmission, createTransports, renewCertificate, tlsOf } from "./transports.ts";
 
 export class PortInUse extends Error {
   override readonly name = "PortInUse";

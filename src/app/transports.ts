@@ -1,20 +1,23 @@
-/** The listeners: HTTP and WebSocket on one app, calling the same operations. */
+/**
+ * The listeners: HTTP and WebSocket on one app, calling the same operations.
+ *
+ * Refuses connections that would take descriptors of the reserve (D43), and logs how many, once a minute.
+ */
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { LinkFigures } from "../edge/forwarding/link-figures.ts";
 import { readForwardedByNodes } from "../edge/forwarding/node-header.ts";
-import { type AccessLine, AccessLog } from "../edge/http/access-log.ts";
-import { AnswerCompressor } from "../edge/http/answer-compressor.ts";
-import { RememberedCredentials } from "../edge/http/authorization.ts";
-import { FailedRequests, type FailedRequestsOptions } from "../edge/http/failed-requests.ts";
+import { type AccessLine, AccessLog, FailedRequests, type FailedRequestsOptions } from "../edge/http/access-log.ts";
+import { AnswerCompressor } from "../edge/http/answer-sender.ts";
+import { RememberedCredentials, SessionCookies } from "../edge/http/credentials.ts";
 import { Router } from "../edge/http/router.ts";
 import { HttpServer } from "../edge/http/server.ts";
-import { SessionCookies } from "../edge/http/session-cookies.ts";
 import type { WebPage } from "../edge/pages/web-page.ts";
 import type { Hub } from "../edge/realtime/hub.ts";
 import { RequestReader } from "../edge/realtime/socket-operations.ts";
 import { SocketServer } from "../edge/realtime/socket-server.ts";
 import type { RenewedCertificate, TlsOptions, WebApp } from "../edge/transport/transport.ts";
+import type { Log } from "../log/log.ts";
 import { createOperationExecutor } from "../operations/execution/operation-executor.ts";
 import { type Credentials, isWriteOnly, verifyKey } from "../operations/identity/authentication.ts";
 import { clientName } from "../operations/identity/client-name.ts";
@@ -26,9 +29,36 @@ import { ignoreForwarded, type ReadForwarded, readForwarded } from "../runtime/f
 import type { Realm } from "../runtime/realm.ts";
 import type { RealmHost } from "../runtime/realm-host.ts";
 import { UnsentBytes } from "../runtime/unsent-bytes.ts";
+import { type Descriptors, descriptors } from "../store/descriptors.ts";
 import { createOperations } from "./areas.ts";
 import type { Config } from "./config.ts";
 import type { FaultLog } from "./fault-log.ts";
+
+/** @returns whether one more connection may be accepted */
+export function connectionAdmission(
+  log: Pick<Log, "warn">,
+  clock: Pick<Clock, "monotonic">,
+  { limit, hasRoom }: Pick<Descriptors, "limit" | "hasRoom"> = {
+    limit: descriptors.limit,
+    hasRoom: () => descriptors.hasRoom(1),
+  },
+): () => boolean {
+  let refused = 0;
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (hasRoom()) return true;
+    refused++;
+    const now = clock.monotonic();
+    if (now - loggedAt < limits.connections_refused_log_ms) return false;
+    log.warn(
+      { refused },
+      `connections are refused: the process may have ${limit} descriptors (LimitNOFILE, ulimit -n)`,
+    );
+    loggedAt = now;
+    refused = 0;
+    return false;
+  };
+}
 
 export interface TransportTools {
   readonly app: WebApp;

@@ -1,5 +1,9 @@
-/** CLI commands for copies of the data: backup, restore, check. They work in their own process, beside the server. */
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+/**
+ * CLI commands for copies of the data: backup, restore, check. They work in their own process, beside the server.
+ *
+ * Verifies a backup that was made earlier, perhaps on another machine.
+ */
+import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Command as Program } from "commander";
@@ -21,16 +25,48 @@ import {
   unpackTar,
 } from "../operate/backup-run.ts";
 import { systemClock } from "../runtime/clock.ts";
-import { checkFolder } from "../store/backup.ts";
-import { type RealmSummary, summaries, summaryLines } from "../store/backup-manifest.ts";
+import { type BackupPorts, checkFolder, checkRealms, stepsOf } from "../store/backup.ts";
+import {
+  type BackupManifest,
+  type RealmSummary,
+  readManifest,
+  summaries,
+  summaryLines,
+  verifyFiles,
+} from "../store/backup-manifest.ts";
 import { damageIn } from "../store/damage.ts";
 import { realmFolder } from "../store/realm-folders.ts";
-import { restoreBackup, restoreCopy } from "../store/restore.ts";
+import { refuseLinks, restoreBackup, restoreCopy } from "../store/restore.ts";
 import { DataFolderInUse, RootStore } from "../store/root.ts";
 import { setAsideUnreadable } from "../store/unreadable-keys.ts";
-import { verifyBackup } from "../store/verify-backup.ts";
 import { addCommand } from "./commands.ts";
 import { alarm, dataDir, type OutputOptions, say, withProgress } from "./session.ts";
+
+/**
+ * Compares a backup with its manifest, and reads everything in it.
+ * @param tools.progress told how far it is
+ * @throws Error when it is not a backup, or has links
+ */
+async function verifyBackup(
+  folder: string,
+  tools: Pick<BackupPorts, "progress"> = {},
+): Promise<{ manifest: BackupManifest | null; problems: string[] }> {
+  if (!existsSync(join(folder, "root", "data.mdb"))) throw new Error(`${folder} is not a backup`);
+  refuseLinks(folder);
+  const manifest = readManifest(folder);
+  const step = stepsOf(tools, (manifest?.files.length ?? 0) + (manifest?.realms.length ?? 1));
+  const differences = manifest === null ? [] : await verifyFiles(folder, manifest, step);
+  if (differences.length > 0) return { manifest, problems: differences };
+  const root = RootStore.make(folder);
+  const locks = [join(folder, "root"), ...root.realms().map(({ id }) => realmFolder(folder, id))];
+  try {
+    const problems = await checkRealms(root.realms(), folder, { checked: step, leftOut: () => undefined });
+    return { manifest, problems };
+  } finally {
+    await root.close();
+    for (const lock of locks) rmSync(join(lock, "lock.mdb"), { force: true });
+  }
+}
 
 interface BackupOptions extends OutputOptions {
   readonly output?: string;

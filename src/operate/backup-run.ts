@@ -26,7 +26,9 @@ import { flushFolderSync } from "../store/folders.ts";
 import { RootStore } from "../store/root.ts";
 import { AdminFailure } from "./admin/operation.ts";
 import { requireStore } from "./closed-store.ts";
-import { lastBackupName } from "./last-backup.ts";
+
+/** In DATA_DIR: when a backup last succeeded, for the metric. A restored folder has none. */
+export const lastBackupName = "last-backup.json";
 
 export interface BackupTools {
   readonly dataDir: string;

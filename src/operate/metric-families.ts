@@ -18,8 +18,8 @@ import type { UnsentBytes } from "../runtime/unsent-bytes.ts";
 import { searchStateKey, stateOf } from "../store/search-index.ts";
 import type { Family } from "./admin/exposition.ts";
 import type { ProcessWatch } from "./admin/process-watch.ts";
+import { lastBackupName } from "./backup-run.ts";
 import { clusterMetrics, type NodeFigures } from "./cluster-metrics.ts";
-import { lastBackupName } from "./last-backup.ts";
 
 /** What the server's parts say of themselves. */
 export interface MetricSources {

@@ -14,10 +14,8 @@ import { hasTrait } from "../../schemas/message-traits.ts";
 import type { MessageRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { Step } from "./id-streams.ts";
-import { longAnswers } from "./long-answers.ts";
 import { type Plan, type PlanKind, planOf, type SearchPlan } from "./message-plan.ts";
-import { PassBudget } from "./pass-budget.ts";
-import { passes } from "./passes.ts";
+import { longAnswers, PassBudget, passes } from "./passes.ts";
 import { SearchedWords } from "./searched-words.ts";
 
 /** A message that is folded and compared costs as much as reading so many. */

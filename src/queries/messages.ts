@@ -1,18 +1,50 @@
 /** The message object (spec 2.9) in its variants. */
 
-import type { ExtraType } from "../../domain/emoji/extra-type.ts";
+import { type ExtraType, shownType } from "../../domain/emoji/extra-type.ts";
 import { renderTopicLinks } from "../../domain/markdown/render.ts";
 import { apiEmail, avatarUrl } from "../../domain/people.ts";
 import { seconds } from "../../domain/presence.ts";
 import { shownTopic } from "../../domain/topics.ts";
 import type { View } from "../../domain/view.ts";
+import { type ReactionType, reactionTypes } from "../../schemas/event-values.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
 import type { ConversationRecord, MessageBody, MessageRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { changeFields, type HiddenChannels } from "./message-history.ts";
-import { reactionBodies } from "./reactions.ts";
 import type { Section } from "./state-section.ts";
+
+interface ReactionBody {
+  readonly emoji_name: string;
+  readonly emoji_code: string;
+  readonly reaction_type: ReactionType | ExtraType;
+  readonly user_id: number;
+}
+
+/**
+ * Costs nothing if there are none, because the message's row records it.
+ * @param extraType the client's name for the type of the extra emoji (D22)
+ */
+function reactionBodies(view: View, message: MessageRecord, extraType: ExtraType): readonly ReactionBody[] {
+  const rows = reactionRows(view, message).sort((a, b) => a.row.position - b.row.position);
+  return rows.map(({ key, row }) => ({
+    emoji_name: row.emojiName,
+    emoji_code: row.emojiCode,
+    reaction_type: shownType(row.reactionType, extraType),
+    user_id: key[1],
+  }));
+}
+
+/** Whether the message's reactions depend on the client. */
+export function hasExtraReaction(view: View, message: MessageRecord): boolean {
+  return reactionRows(view, message).some(({ row }) => row.reactionType === reactionTypes.extra);
+}
+
+function reactionRows(view: View, message: MessageRecord) {
+  if (!hasTrait(message.traits, "hasReactions")) return [];
+  const range = { start: [message.id], end: [message.id + 1], limit: limits.reactions_per_message_max };
+  return view.rows("reactions", range);
+}
 
 /** Options that determine a client's version of a message. Clients with equal options receive equal bytes. */
 export interface MessageOptions {

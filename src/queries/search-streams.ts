@@ -8,8 +8,7 @@ import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Seen } from "../../schemas/read-state.ts";
 import { type SearchStateRecord, searchPendingKinds } from "../../schemas/search.ts";
-import { decodeIds } from "../store/posting-lists.ts";
-import { searchStateKey, stateOf } from "../store/search-index.ts";
+import { decodeIds, searchStateKey, stateOf } from "../store/search-index.ts";
 import { type IdStream, KeyStream, ListStream, SortedStream, type Step, unionOf } from "./id-streams.ts";
 import type { WalkedWord } from "./searched-words.ts";
 

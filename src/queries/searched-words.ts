@@ -9,7 +9,7 @@ import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import { searchPendingKinds } from "../../schemas/search.ts";
 import { searchStateKey, stateOf } from "../store/search-index.ts";
-import type { PassBudget } from "./pass-budget.ts";
+import type { PassBudget } from "./passes.ts";
 
 export interface WalkedWord {
   readonly word: string;

@@ -2,9 +2,41 @@
  * The part of POST /register that describes the server, not the organization (OpenAPI register-queue, section `realm`):
  * available choices, and features that this server does not have.
  */
+
+import { realmPictureUrl } from "../../domain/realm-pictures.ts";
+import { realmSetting } from "../../domain/realm-settings.ts";
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import { gifRatings, videoChatProviders } from "../../schemas/realm-settings.ts";
+import { featureLevel, serverVersion } from "../../schemas/server.ts";
 import { animatedFormat, stillFormat } from "../../schemas/thumbnails.ts";
+
+/** The realm's URL as used by the client; `realm_uri` is its older name. */
+export function realmUrls(view: View, siteUrl: string) {
+  return {
+    realm_url: siteUrl,
+    realm_uri: siteUrl,
+    realm_name: view.realm.name,
+  };
+}
+
+export function serverSettings(view: View, siteUrl: string) {
+  return {
+    authentication_methods: { password: true, email: true, dev: false, ldap: false, remoteuser: false },
+    external_authentication_methods: [],
+    zulip_version: serverVersion,
+    zulip_merge_base: serverVersion,
+    zulip_feature_level: featureLevel,
+    push_notifications_enabled: false,
+    is_incompatible: false,
+    email_auth_enabled: true,
+    require_email_format_usernames: true,
+    ...realmUrls(view, siteUrl),
+    realm_icon: siteUrl + realmPictureUrl(view, "icon"),
+    realm_description: realmSetting(view, "description"),
+    realm_web_public_access_enabled: realmSetting(view, "enable_spectator_access"),
+  };
+}
 
 /** Default server for video calls; clients make the calls, not this server. */
 export const jitsiServerUrl = "https://meet.jit.si";

@@ -4,8 +4,7 @@
  * are set aside, and are queued at the front again when there is space (M5).
  */
 
-import { mayRunBetween } from "../../actors/between-slices.ts";
-import { actorKinds } from "../../actors/kinds.ts";
+import { actorKinds, mayRunBetween } from "../../actors/kinds.ts";
 import type { Command, CommandType } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { QueuedCommand } from "./queued-command.ts";

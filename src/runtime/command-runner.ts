@@ -5,23 +5,55 @@
  * the actor's snapshot nothing in memory changes: `run` returns what it wrote, and the dispatcher applies it (M9).
  */
 
+import type { LRUCache } from "lru-cache";
 import { type ActorKind, actorKinds } from "../../actors/kinds.ts";
 import type { Command } from "../../actors/protocol/commands.ts";
 import { type Done, refuseCaller } from "../../actors/protocol/decide.ts";
-import { type Driven, drive, type PlainSnapshot } from "../../actors/protocol/drive.ts";
 import type { Effect } from "../../actors/protocol/effects.ts";
+import { type Driven, drive, type PlainSnapshot } from "../../actors/protocol/record-machines.ts";
 import type { Ticket } from "../../schemas/answer.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { RowOf } from "../../schemas/records.ts";
 import type { Lmdb, PreparedWrite } from "../store/lmdb.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
-import { Activations } from "./activations.ts";
-import type { DeferredReplies } from "./deferred-replies.ts";
+import { boundedMap } from "./bounded-map.ts";
 import type { IdempotencyKeys, KeptAnswer } from "./idempotency.ts";
 import type { QueuedCommand, Source } from "./queued-command.ts";
 import type { RealmView, TurnState } from "./realm-view.ts";
+import type { DeferredReplies } from "./replies.ts";
 import { ok, type Reply } from "./results.ts";
-import { Staged } from "./stage-effects.ts";
+import { Staged } from "./turn.ts";
+
+/** An actor after a command: its key before and after (a conversation gets and loses its id), and its new snapshot. */
+interface Activated {
+  readonly key: string | null;
+  readonly keyAfter: string | null;
+  readonly snapshot: PlainSnapshot;
+}
+
+/**
+ * Live actors as bounded LRU maps of plain snapshots (passivation). An evicted durable actor is restored from its row.
+ * Volatile actors have their own map and lose their state when they are evicted.
+ */
+class Activations {
+  readonly #durable = boundedMap<string, PlainSnapshot>(limits.activations_max);
+  readonly #volatile = boundedMap<string, PlainSnapshot>(limits.volatile_activations_max);
+
+  /** @param key null: the actor has no identity yet */
+  get(kind: ActorKind, key: string | null): PlainSnapshot | undefined {
+    return key === null ? undefined : this.#of(kind).get(key);
+  }
+
+  set(kind: ActorKind, { key, keyAfter, snapshot }: Activated): void {
+    const snapshots = this.#of(kind);
+    if (key !== null && key !== keyAfter) snapshots.delete(key);
+    if (keyAfter !== null) snapshots.set(keyAfter, snapshot);
+  }
+
+  #of(kind: ActorKind): LRUCache<string, PlainSnapshot> {
+    return kind.isVolatile ? this.#volatile : this.#durable;
+  }
+}
 
 /** The result of a command, before it is applied to memory. */
 export interface Concluded {

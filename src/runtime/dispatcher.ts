@@ -20,21 +20,24 @@ import { Batches } from "./batches.ts";
 import type { Clock } from "./clock.ts";
 import { CommandQueue, isVolatile, type TurnKind } from "./command-queue.ts";
 import { CommandRunner, type Concluded, StoreFailed } from "./command-runner.ts";
-import { DeferredReplies } from "./deferred-replies.ts";
-import { type Alarm, type DispatcherOptions, type EventSink, orEnd } from "./dispatcher-options.ts";
 import { DurableTimers, nextDueIn } from "./durable-timers.ts";
 import { IdempotencyKeys } from "./idempotency.ts";
-import { InFlightRequests } from "./in-flight-requests.ts";
-import type { Observers } from "./observers.ts";
 import { type IdempotencyKey, type QueuedCommand, sentCommand } from "./queued-command.ts";
 import { RealmCounters } from "./realm-counters.ts";
-import { RealmTime } from "./realm-time.ts";
+import { RealmTime, timesOf } from "./realm-time.ts";
 import { RealmView, type TurnState } from "./realm-view.ts";
+import { DeferredReplies, InFlightRequests } from "./replies.ts";
 import { ok, type Reply } from "./results.ts";
-import type { Staged } from "./stage-effects.ts";
-import { TurnOutputs } from "./turn-outputs.ts";
-import { timesOf } from "./turn-times.ts";
-import type { TurnWatch } from "./turn-watch.ts";
+import {
+  type Alarm,
+  type DispatcherOptions,
+  type EventSink,
+  type Observers,
+  orEnd,
+  type Staged,
+  TurnOutputs,
+  type TurnWatch,
+} from "./turn.ts";
 import { VolatileTimers } from "./volatile-timers.ts";
 
 /** If fewer leased positions are left, the lease is renewed before another one is taken. */

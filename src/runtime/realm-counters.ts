@@ -6,9 +6,8 @@
 import { limits } from "../../schemas/limits.ts";
 import { type CounterName, counterNames } from "../../schemas/records.ts";
 import type { Lmdb } from "../store/lmdb.ts";
-import type { RealmTime, TimeMark } from "./realm-time.ts";
+import { dueNowAt, type RealmTime, type TimeMark } from "./realm-time.ts";
 import type { TurnState } from "./realm-view.ts";
-import { dueNowAt } from "./turn-times.ts";
 
 interface RealmCountersRow {
   readonly counters: Readonly<Partial<Record<CounterName, number>>>;

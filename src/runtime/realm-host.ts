@@ -15,9 +15,9 @@ import type { RealmEntry, RootStore } from "../store/root.ts";
 import type { SharedFiles } from "../store/shared-files.ts";
 import type { Clock } from "./clock.ts";
 import type { Alarm } from "./dispatcher.ts";
+import { ServedDueTimes } from "./durable-timers.ts";
 import { Realm } from "./realm.ts";
-import { ServedDueTimes } from "./served-due-times.ts";
-import type { TurnWatch } from "./turn-watch.ts";
+import type { TurnWatch } from "./turn.ts";
 
 /** Another node of the cluster serves it, or will in a moment. Nothing was done. */
 export class RealmElsewhere extends Error {

@@ -3,16 +3,14 @@
 import type { IndexRange, RangeOptions, View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { CounterName, KeyOf, RowOf, TableName } from "../../schemas/records.ts";
-import type { ReadTracker } from "../durability/journal/read-tracker.ts";
+import type { ReadTracker } from "../durability/journal/durability-gate.ts";
 import type { Lmdb } from "../store/lmdb.ts";
 import type { Follower } from "../store/projections/projection.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
-import { ChannelTails } from "./channel-tails.ts";
 import { MessageWatches } from "./message-watches.ts";
+import type { Times } from "./realm-time.ts";
 import { RowCache } from "./row-cache.ts";
-import { TopicCounts } from "./topic-counts.ts";
-import { TopicPolicies } from "./topic-policies.ts";
-import type { Times } from "./turn-times.ts";
+import { ChannelTails, TopicCounts, TopicPolicies } from "./topic-caches.ts";
 
 /** State that changes while a turn runs. Only the dispatcher writes it. */
 export interface TurnState {

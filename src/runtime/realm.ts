@@ -1,10 +1,17 @@
-/** One open realm: its environment, projections, dispatcher and event log. Realms share nothing. */
+/**
+ * One open realm: its environment, projections, dispatcher and event log. Realms share nothing.
+ *
+ * Starts the retention actor when there may be something to remove: when a limit was set or changed, and when a realm
+ * with limits is opened, because a crash may have separated a change from its check.
+ */
 import { command } from "../../actors/protocol/commands.ts";
 import { isCheckDue } from "../../actors/realm/channel-activity.ts";
 import type { View } from "../../domain/view.ts";
+import type { ChannelRecord } from "../../schemas/channels.ts";
 import { referencedFiles, uploadedFile } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { RowOf } from "../../schemas/records.ts";
+import type { SnapshotRecord } from "../../schemas/runtime.ts";
 import type { Durability } from "../durability/journal/durability.ts";
 import { type DurabilityGate, onceDurable } from "../durability/journal/durability-gate.ts";
 import { hasTooManyLetters, pruneLetters } from "../store/dead-letters.ts";
@@ -18,9 +25,106 @@ import type { SharedFiles } from "../store/shared-files.ts";
 import type { Clock } from "./clock.ts";
 import { type Alarm, Dispatcher } from "./dispatcher.ts";
 import { openRealmStore, type RealmStore } from "./realm-store.ts";
-import { RealmUse } from "./realm-use.ts";
-import { watchRetention } from "./retention-watch.ts";
-import type { TurnWatch } from "./turn-watch.ts";
+import type { TurnWatch } from "./turn.ts";
+
+const heldLine = `Message retention is held: the clock jumped ahead, and more than ${limits.retention_jump_percent_max}% of all messages would be removed. Stop the server, then run "cli confirm-retention" if the clock is right, or "cli set-time" if it was wrong.`;
+
+/** @param isInitialized whether the organization has been created */
+function watchRetention(dispatcher: Dispatcher, isInitialized: boolean, warn: (line: string) => void): void {
+  const { view, observers } = dispatcher;
+  const check = () => dispatcher.send(command({ actor: "retention" }, "retention.check", {}, null));
+  const own = new OwnLimits();
+  for (const channel of view.channels.all()) own.note(channel);
+  const ofRealm = () => view.realm.settings["message_retention_days"];
+  let realmDays = isInitialized ? ofRealm() : undefined;
+  if (Number(realmDays) > 0 || own.isAnySet) check();
+  observers.observe("realm", () => {
+    const before = realmDays;
+    realmDays = ofRealm();
+    if (realmDays !== before) check();
+  });
+  observers.observe("snapshots", (deltas) => {
+    const isHeld = deltas.some(
+      ({ key, row }) => key === "retention" && (row as SnapshotRecord | null)?.state === "held",
+    );
+    if (isHeld) warn(heldLine);
+  });
+  observers.observe("channels", (deltas) => {
+    const rows = deltas.flatMap(({ row }) => (row === null ? [] : [row as ChannelRecord]));
+    if (rows.filter((row) => own.note(row)).length > 0) check();
+  });
+}
+
+/** Limits of channels that do not use the organization's default. */
+class OwnLimits {
+  readonly #days = new Map<number, number>();
+
+  get isAnySet(): boolean {
+    return [...this.#days.values()].some((days) => days > 0);
+  }
+
+  /** @returns whether the limit changed */
+  note({ id, messageRetentionDays: days }: ChannelRecord): boolean {
+    if ((this.#days.get(id) ?? null) === days) return false;
+    if (days === null) this.#days.delete(id);
+    else this.#days.set(id, days);
+    return true;
+  }
+}
+
+/** Who uses an open realm: requests, sockets and calls that are not finished. An unused realm is closed after a while. */
+export class RealmUse {
+  readonly #clock: Pick<Clock, "monotonic">;
+  #users = 0;
+  /**
+   * null: used since it was last asked for. Each request begins and ends a use, so the clock is read when somebody
+   * asks, which is rare.
+   */
+  #unusedSince: number | null = null;
+  #onUnused: (() => void)[] = [];
+
+  constructor(clock: Pick<Clock, "monotonic">) {
+    this.#clock = clock;
+  }
+
+  /** Every call is followed by one of `end`. */
+  begin(): void {
+    this.#users++;
+  }
+
+  end(): void {
+    this.#users--;
+    this.#unusedSince = null;
+    if (this.#users === 0 && this.#onUnused.length > 0) for (const wake of this.#onUnused.splice(0)) wake();
+  }
+
+  /** Resolves when nobody uses the realm. */
+  onceUnused(): Promise<void> {
+    return this.#users === 0 ? Promise.resolve() : new Promise((resolve) => this.#onUnused.push(resolve));
+  }
+
+  /** The realm stays open until this work is done, also if its client is gone. */
+  async during<T>(work: Promise<T>): Promise<T> {
+    this.begin();
+    try {
+      return await work;
+    } finally {
+      this.end();
+    }
+  }
+
+  get isUsed(): boolean {
+    return this.#users > 0;
+  }
+
+  /** How long nobody has used the realm, counted from the first call after its last use. */
+  unusedMs(): number {
+    if (this.#users > 0) return 0;
+    const now = this.#clock.monotonic();
+    this.#unusedSince ??= now;
+    return now - this.#unusedSince;
+  }
+}
 
 export interface RealmOptions {
   /** Its number in the data folder; records of the journal carry it. */

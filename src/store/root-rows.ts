@@ -1,8 +1,8 @@
 /** The rows of the root environment: JSON with a seal (seal.ts). */
 import type { RootDatabase } from "lmdb";
+import { checkSeal, contentsOf, seal } from "./codec.ts";
 import { namedIn } from "./damage.ts";
 import { fromBefore } from "./migrations.ts";
-import { checkSeal, contentsOf, seal } from "./seal.ts";
 
 type RootKey = (string | number)[];
 

@@ -7,13 +7,12 @@ import { closeSync, fsyncSync, openSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { limits } from "../../schemas/limits.ts";
 import { rowFields, type TableName } from "../../schemas/records.ts";
-import { decodeRow } from "./codec.ts";
+import { decodeRow, isSealOf } from "./codec.ts";
 import { commandLine } from "./command-line.ts";
 import { rowName } from "./damage.ts";
 import { flushFolderSync } from "./folders.ts";
 import { longKeysOf, nameOfKey } from "./key-encoding.ts";
 import { LmdbTables } from "./lmdb-tables.ts";
-import { isSealOf } from "./seal.ts";
 import type { StoreTables, TableEntry } from "./tables.ts";
 
 /** @returns the key that a row was written under, if it is not the one that is read and the checksum proves it */

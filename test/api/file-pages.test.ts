@@ -6,7 +6,7 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { connect } from "node:net";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { readRange } from "../../src/edge/http/byte-range.ts";
+import { readRange } from "../../src/edge/pages/files.ts";
 import { fetchFile, uploaded } from "../support/attachments.ts";
 import { exchange, RawConnection } from "../support/http.ts";
 import { ManualClock } from "../support/manual-clock.ts";

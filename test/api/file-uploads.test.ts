@@ -7,7 +7,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { addressableName } from "../../domain/attachments.ts";
 import { limits } from "../../schemas/limits.ts";
-import { UploadBudget } from "../../src/edge/http/body-allowance.ts";
+import { UploadBudget } from "../../src/edge/http/body-reader.ts";
 import { attachmentsOf, fetchFile, sendFile, uploaded } from "../support/attachments.ts";
 import { type Client, expects, outcome, refusal } from "../support/client.ts";
 import { exchange, RawConnection } from "../support/http.ts";

@@ -4,7 +4,7 @@
  */
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { loginFrom } from "../../src/operations/identity/logins.ts";
+import { loginFrom } from "../../src/operations/identity/sessions.ts";
 import { Client } from "../support/client.ts";
 import { logIn, MailServer, pendingMails } from "../support/mail.ts";
 import { until } from "../support/realtime.ts";

@@ -5,7 +5,7 @@
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import { RememberedCredentials } from "../../src/edge/http/authorization.ts";
+import { RememberedCredentials } from "../../src/edge/http/credentials.ts";
 import { makeBot } from "../support/bots.ts";
 import { Client, expects, refusal } from "../support/client.ts";
 import { startTestServer } from "../support/server.ts";

@@ -7,7 +7,7 @@ import t, { type Test } from "tap";
 import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hashApiKey } from "../../src/operations/identity/authentication.ts";
-import { programName } from "../../src/operations/identity/program-name.ts";
+import { programName } from "../../src/operations/identity/client-name.ts";
 import { Client, expects, outcome, refusal } from "../support/client.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { Page } from "../support/page.ts";

@@ -8,7 +8,7 @@ import { endpoints } from "../../schemas/index.ts";
 import { limits } from "../../schemas/limits.ts";
 import { deactivateRealm } from "../../schemas/realm-deactivation.ts";
 import { roles } from "../../schemas/types.ts";
-import { authenticate } from "../../src/edge/http/authorization.ts";
+import { authenticate } from "../../src/edge/http/credentials.ts";
 import type { Client } from "../support/client.ts";
 import { exchange, RawConnection } from "../support/http.ts";
 import { multipartType } from "../support/pictures.ts";

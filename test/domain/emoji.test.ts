@@ -1,15 +1,16 @@
 // The emoji tables: names and codes as in clients of this API, and emoji characters found in text.
 import t from "tap";
-import { clientEmojiNames } from "../../domain/emoji/emoji-names.ts";
 import {
   charactersOfCode,
+  clientEmojiNames,
+  EMOTICONS,
   emojiByCharacters,
   emojiByCode,
   emojiByName,
   emojiCodes,
+  emoticonAt,
   isEmojiName,
 } from "../../domain/emoji/emoji-table.ts";
-import { EMOTICONS, emoticonAt } from "../../domain/emoji/emoticons.ts";
 import { emojiRunAt } from "../../domain/emoji/unicode-emoji.ts";
 
 t.test("[behaviour 5.8] well-known emoji have the public API's names", async (t) => {

@@ -7,9 +7,9 @@ import {
   CODE_LINE_CHARS_MAX,
   CODE_SPANS_PER_MESSAGE_MAX,
 } from "../../domain/markdown/bounds.ts";
-import { knownLanguage, languageInCode, languageName } from "../../domain/markdown/code-languages.ts";
 import { CodeAllowance, highlightCode } from "../../domain/markdown/highlight.ts";
 import { highlightedLanguages, highlighterOf } from "../../domain/markdown/highlighters.ts";
+import { knownLanguage, languageInCode, languageName } from "../../domain/markdown/html-renderer.ts";
 import { LANGUAGE_NAMES } from "../../domain/markdown/language-names.ts";
 import { html } from "./markdown-support.ts";
 

@@ -1,8 +1,7 @@
 /** The record of a turn: what is encoded is read back, and anything else is rejected (docs/adr/0009-journal.md, 1). */
 import fc from "fast-check";
 import t from "tap";
-import { decodeRecord, RecordEncoder } from "../../src/durability/journal/record.ts";
-import { RecordPack, unpacked } from "../../src/durability/journal/record-pack.ts";
+import { decodeRecord, RecordEncoder, RecordPack, unpacked } from "../../src/durability/journal/record.ts";
 import { nameOfKey, orderedKey } from "../../src/store/key-encoding.ts";
 import { seedOf } from "../support/seed.ts";
 

@@ -1,7 +1,7 @@
-/** The semaphore that bounds concurrent name lookups and deliveries (src/outbound/semaphore.ts). */
+/** The semaphore that bounds concurrent name lookups and deliveries (src/outbound/delivery-limiter.ts). */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { Semaphore } from "../../src/outbound/semaphore.ts";
+import { Semaphore } from "../../src/outbound/delivery-limiter.ts";
 
 t.test("[S3] webhook_name_lookups_concurrent_max: that many lookups run at once, the others in order", async (t) => {
   const max = limits.webhook_name_lookups_concurrent_max;

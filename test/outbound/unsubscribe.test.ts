@@ -6,7 +6,7 @@ import t from "tap";
 import { command } from "../../actors/protocol/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MailRecord } from "../../schemas/mails.ts";
-import { unsubscribeUrl } from "../../src/app/unsubscribe-links.ts";
+import { unsubscribeUrl } from "../../src/app/open-realms.ts";
 import { MailRelay } from "../../src/outbound/mail/mail-relay.ts";
 import { MailSender } from "../../src/outbound/mail/mail-sender.ts";
 import type { Client } from "../support/client.ts";

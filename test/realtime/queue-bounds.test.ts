@@ -3,7 +3,7 @@ import t from "tap";
 import { eventTypes } from "../../schemas/events.ts";
 import { limits } from "../../schemas/limits.ts";
 import { clientCapabilities } from "../../schemas/queues.ts";
-import { SharedTexts } from "../../src/edge/realtime/shared-texts.ts";
+import { SharedTexts } from "../../src/edge/realtime/socket-server.ts";
 import { outcome, refusal } from "../support/client.ts";
 import { messageIds, queueOf, sayMany } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";

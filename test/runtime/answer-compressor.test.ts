@@ -3,7 +3,7 @@
 import { gunzipSync } from "node:zlib";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { AnswerCompressor, isCompressible } from "../../src/edge/http/answer-compressor.ts";
+import { AnswerCompressor, isCompressible } from "../../src/edge/http/answer-sender.ts";
 import { HttpResponder } from "../../src/edge/http/http-responder.ts";
 import type { HttpReply } from "../../src/edge/http/reply.ts";
 import type { RequestHead } from "../../src/edge/http/request-head.ts";

@@ -4,8 +4,8 @@
  */
 import t from "tap";
 import { movedAtOnce, transferReadState } from "../../actors/rules/moved-read-state.ts";
-import { alertsOf } from "../../actors/topic/message-alerts.ts";
 import { checkMoveLimit } from "../../actors/topic/move-plan.ts";
+import { alertsOf } from "../../actors/topic/post-effects.ts";
 import { readNarrow, termsOf } from "../../domain/narrow/narrow.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { BecomesRead } from "../../schemas/message-changes.ts";

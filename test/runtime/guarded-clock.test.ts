@@ -1,6 +1,6 @@
 /** The clock of background work: which failures it survives (M5, S3). */
 import t from "tap";
-import { guardedClock } from "../../src/runtime/guarded-clock.ts";
+import { guardedClock } from "../../src/runtime/clock.ts";
 import { DamagedData } from "../../src/store/damage.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 

@@ -10,7 +10,7 @@ import { HttpResponder } from "../../src/edge/http/http-responder.ts";
 import type { RequestHead } from "../../src/edge/http/request-head.ts";
 import type { TransportResponse } from "../../src/edge/transport/transport.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
-import { RealmUse } from "../../src/runtime/realm-use.ts";
+import { RealmUse } from "../../src/runtime/realm.ts";
 import { UnsentBytes } from "../../src/runtime/unsent-bytes.ts";
 import { openManualGate } from "../support/manual-gate.ts";
 

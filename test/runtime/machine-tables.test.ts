@@ -1,14 +1,13 @@
 /**
- * Our driver runs machines by tables (actors/protocol/machine-tables.ts). Machines that use features unknown to a table,
+ * Our driver runs machines by tables (actors/protocol/record-machines.ts). Machines that use features unknown to a table,
  * one each, must still give the same result as XState: a table that wrongly accepts such a state fails here.
  */
 import t from "tap";
 import { type AnyStateMachine, and, not } from "xstate";
 import type { Command } from "../../actors/protocol/commands.ts";
 import { done, type Outcome } from "../../actors/protocol/decide.ts";
-import { drive } from "../../actors/protocol/drive.ts";
 import { type CommandEvent, rejectUnhandled, setupMachine } from "../../actors/protocol/machine-setup.ts";
-import { tableOf } from "../../actors/protocol/machine-tables.ts";
+import { drive, tableOf } from "../../actors/protocol/record-machines.ts";
 import { ours, theirs } from "../support/machine-oracle.ts";
 import { commands, openNewRealm } from "../support/runtime.ts";
 

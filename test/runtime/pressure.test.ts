@@ -5,9 +5,9 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { CommandRunner } from "../../src/runtime/command-runner.ts";
-import { DeferredReplies } from "../../src/runtime/deferred-replies.ts";
 import { IdempotencyKeys } from "../../src/runtime/idempotency.ts";
 import type { QueuedCommand } from "../../src/runtime/queued-command.ts";
+import { DeferredReplies } from "../../src/runtime/replies.ts";
 import type { Lmdb } from "../../src/store/lmdb.ts";
 import { auditRealm } from "../support/audit.ts";
 import {

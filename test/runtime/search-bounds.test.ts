@@ -10,7 +10,7 @@ import { indexed } from "../../domain/search/words.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type SearchStateRecord, searchPendingKinds } from "../../schemas/search.ts";
 import { fetchMessages, MessageWalk } from "../../src/queries/message-fetch.ts";
-import { PassBudget } from "../../src/queries/pass-budget.ts";
+import { PassBudget } from "../../src/queries/passes.ts";
 import { SearchedWords } from "../../src/queries/searched-words.ts";
 import { SearchIndexer, wholeSlice } from "../../src/runtime/search-indexer.ts";
 import {

@@ -3,7 +3,7 @@ import { mkdirSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { ServedDueTimes } from "../../src/runtime/served-due-times.ts";
+import { ServedDueTimes } from "../../src/runtime/durable-timers.ts";
 import { dataFile } from "../../src/store/data-file.ts";
 import { openLmdb } from "../../src/store/lmdb.ts";
 import { temporaryFolder } from "../support/server.ts";

@@ -14,7 +14,7 @@ import { type Endpoint, pathVariables, wireOf } from "../../schemas/endpoint.ts"
 import { endpoints } from "../../schemas/index.ts";
 import { parseJson } from "../../schemas/json.ts";
 import { explain, type JsonSchema } from "../../src/operations/execution/explain.ts";
-import { parameterReader } from "../../src/operations/execution/parameters.ts";
+import { parameterReader } from "../../src/operations/execution/operation-executor.ts";
 import { type Fields, fieldsOf } from "../fuzz/inputs.ts";
 import { hostile, hostileObject, type Plain, valid } from "../support/schema-values.ts";
 import { seedOf } from "../support/seed.ts";

@@ -4,7 +4,7 @@ import type { DurabilityGate } from "../../src/durability/journal/durability-gat
 import { HttpResponder } from "../../src/edge/http/http-responder.ts";
 import type { TransportResponse } from "../../src/edge/transport/transport.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
-import { RealmUse } from "../../src/runtime/realm-use.ts";
+import { RealmUse } from "../../src/runtime/realm.ts";
 import { wireMemory } from "../support/wire-memory.ts";
 
 /** Answers here have no body, so none is ever unsent. */

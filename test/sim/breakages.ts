@@ -12,7 +12,7 @@ import { OverlayTables } from "../../src/durability/journal/overlay-tables.ts";
 import { decodeRecord } from "../../src/durability/journal/record.ts";
 import type { EventSink } from "../../src/runtime/dispatcher.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
-import type { StagedEvent } from "../../src/runtime/stage-effects.ts";
+import type { StagedEvent } from "../../src/runtime/turn.ts";
 import { nameOfKey } from "../../src/store/key-encoding.ts";
 import { lmdbOf } from "../../src/store/lmdb.ts";
 import { StoreWriter } from "../../src/store/store-writer.ts";

@@ -4,7 +4,7 @@
  */
 
 import type { Command } from "../../actors/protocol/commands.ts";
-import { applyRecords } from "../../src/durability/journal/apply-records.ts";
+import { applyRecords } from "../../src/durability/journal/apply-journal.ts";
 import type { CheckpointMaker } from "../../src/durability/journal/checkpoint-maker.ts";
 import type { Writer } from "../../src/durability/journal/checkpoint-worker.ts";
 import type { Durability, DurableTables, RealmTables } from "../../src/durability/journal/durability.ts";

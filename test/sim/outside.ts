@@ -4,7 +4,7 @@
  * replaced.
  */
 
-import { unsubscribeUrl } from "../../src/app/unsubscribe-links.ts";
+import { unsubscribeUrl } from "../../src/app/open-realms.ts";
 import { MailRelay } from "../../src/outbound/mail/mail-relay.ts";
 import { MailSender } from "../../src/outbound/mail/mail-sender.ts";
 import type { WebhookOutcome } from "../../src/outbound/webhooks/dispatch.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { BadConfig, readConfig } from "../../src/app/config.ts";
-import { openWhenReleased, StoppedWaiting } from "../../src/app/folder-wait.ts";
+import { openWhenReleased, StoppedWaiting } from "../../src/app/start-checks.ts";
 import { FolderLock } from "../../src/store/folder-lock.ts";
 import { DataFolderInUse } from "../../src/store/root.ts";
 import { ManualClock } from "../support/manual-clock.ts";

@@ -7,10 +7,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { open } from "lmdb";
 import t, { type Test } from "tap";
+import { seal } from "../../src/store/codec.ts";
 import type { Lmdb } from "../../src/store/lmdb.ts";
 import { openLmdb } from "../../src/store/lmdb.ts";
 import { formatMark, migrateRow, migrateStore, requireMark, storeVersion } from "../../src/store/migrations.ts";
-import { seal } from "../../src/store/seal.ts";
 import { Program, runCli, startProgram } from "../support/process.ts";
 import { temporaryFolder } from "../support/server.ts";
 

@@ -7,10 +7,9 @@ import fc from "fast-check";
 import { pack } from "msgpackr";
 import t from "tap";
 import { type RowOf, rowFields, rowVersions, type TableName } from "../../schemas/records.ts";
-import { decodeRow, encodeRow } from "../../src/store/codec.ts";
+import { decodeRow, encodeRow, seal } from "../../src/store/codec.ts";
 import { DamagedRow } from "../../src/store/damage.ts";
 import { openLmdb } from "../../src/store/lmdb.ts";
-import { seal } from "../../src/store/seal.ts";
 import { seedOf } from "../support/seed.ts";
 import { temporaryFolder } from "../support/server.ts";
 

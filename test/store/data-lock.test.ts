@@ -8,11 +8,11 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
+import { seal } from "../../src/store/codec.ts";
 import { isRunning, thisProcess } from "../../src/store/data-lock.ts";
 import { storeVersion, UnknownFormat } from "../../src/store/migrations.ts";
 import { openDataFolder } from "../../src/store/open-data-folder.ts";
 import { DataFolderInUse, RootStore } from "../../src/store/root.ts";
-import { seal } from "../../src/store/seal.ts";
 import { type Teardown, temporaryFolder } from "../support/server.ts";
 
 const holder = fileURLToPath(new URL("lock-holder.ts", import.meta.url));

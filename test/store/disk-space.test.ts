@@ -6,8 +6,7 @@ import { existsSync, mkdirSync, readdirSync, statfsSync, statSync, writeFileSync
 import { dirname, join } from "node:path";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { DiskSpace } from "../../src/store/disk-space.ts";
-import { ReservedSpace } from "../../src/store/reserved-space.ts";
+import { DiskSpace, ReservedSpace } from "../../src/store/disk-space.ts";
 import { startTestServer, type Teardown, temporaryFolder } from "../support/server.ts";
 import { spareFiles, untilSpareFilesAreWhole } from "../support/spare-files.ts";
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { open } from "lmdb";
 import t from "tap";
 import { rowFields, type TableName } from "../../schemas/records.ts";
+import { checkSeal, contentsOf, seal } from "../../src/store/codec.ts";
 import { openLmdb } from "../../src/store/lmdb.ts";
-import { checkSeal, contentsOf, seal } from "../../src/store/seal.ts";
 import { commands, crashImage, OpenRealm, openNewRealm } from "../support/runtime.ts";
 
 const tables = Object.keys(rowFields) as TableName[];

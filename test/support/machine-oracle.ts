@@ -1,7 +1,7 @@
 /** One step of a machine, taken by our driver and by XState, for comparison. */
 import type { AnyStateMachine } from "xstate";
-import { type Driven, drive, driveByXState, type PlainSnapshot } from "../../actors/protocol/drive.ts";
 import type { CommandEvent } from "../../actors/protocol/machine-setup.ts";
+import { type Driven, drive, driveByXState, type PlainSnapshot } from "../../actors/protocol/record-machines.ts";
 
 /** The result of our driver; `null`: it threw. */
 export function ours(machine: AnyStateMachine, snapshot: PlainSnapshot, event: CommandEvent): Driven | null {

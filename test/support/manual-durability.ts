@@ -152,7 +152,7 @@ export function crashImage(t: Teardown, folder: string): string {
   return image;
 }
 
-/** As a start does it (src/durability/journal/apply-records.ts), in one step: tests crash in the middle of a turn. */
+/** As a start does it (src/durability/journal/apply-journal.ts), in one step: tests crash in the middle of a turn. */
 function settle(folder: string, journal: ManualJournal, realmId: number): void {
   const tables = new LmdbTables(folder);
   const from = turnNumberIn(lmdbOf(tables));

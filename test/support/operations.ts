@@ -5,7 +5,7 @@
 
 import { readConfig } from "../../src/app/config.ts";
 import { withStoppedFolder } from "../../src/app/offline-ports.ts";
-import { execute } from "../../src/operate/admin/execution.ts";
+import { execute } from "../../src/operate/admin/operation-routes.ts";
 import { adminOperations } from "../../src/operate/admin/operations.ts";
 import { askAdmin } from "./admin.ts";
 import type { TestServer } from "./server.ts";

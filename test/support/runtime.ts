@@ -9,7 +9,7 @@ import type { EventSink } from "../../src/runtime/dispatcher.ts";
 import type { IdempotencyKey } from "../../src/runtime/queued-command.ts";
 import { Realm } from "../../src/runtime/realm.ts";
 import type { Reply } from "../../src/runtime/results.ts";
-import type { StagedEvent } from "../../src/runtime/stage-effects.ts";
+import type { StagedEvent } from "../../src/runtime/turn.ts";
 import type { Lmdb } from "../../src/store/lmdb.ts";
 import { RealmProjections } from "../../src/store/projections/realm-projections.ts";
 import { ManualClock } from "./manual-clock.ts";

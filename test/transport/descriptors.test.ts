@@ -4,7 +4,7 @@ import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { connectionAdmission } from "../../src/app/connection-admission.ts";
+import { connectionAdmission } from "../../src/app/transports.ts";
 import { Descriptors } from "../../src/store/descriptors.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { checkout } from "../support/process.ts";

@@ -12,7 +12,6 @@ import { JournalDamaged, type RecordNumber } from "../journal/journal.ts";
 import { SegmentTail } from "../journal/segment-tail.ts";
 import { type BaseChain, readChain, writeChain } from "./base-chain.ts";
 import { type BaseNote, readBaseNotes } from "./base-manifest.ts";
-import { filesClaimedBy } from "./claimed-files.ts";
 import {
   type ArchiveIdentity,
   basesFolder,
@@ -46,7 +45,7 @@ import {
   validFiles,
   wholeBytes,
 } from "./record-reader.ts";
-import { archiveUpload } from "./uploads.ts";
+import { archiveUpload, filesClaimedBy } from "./uploads.ts";
 
 /** This process must not write the archive any more, or never could. */
 export class ArchiveTaken extends Error {

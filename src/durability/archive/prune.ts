@@ -9,7 +9,6 @@ import { fileIn } from "../../store/files.ts";
 import { flushFolderSync } from "../../store/folders.ts";
 import type { RecordNumber } from "../journal/journal.ts";
 import { type Base, manifestFile, readBases } from "./base-manifest.ts";
-import { filesClaimedBy } from "./claimed-files.ts";
 import {
   archivedFiles,
   baseFolder,
@@ -22,6 +21,7 @@ import {
   recordsFolder,
 } from "./layout.ts";
 import { readRecords } from "./record-reader.ts";
+import { filesClaimedBy } from "./uploads.ts";
 
 /** What is being removed. */
 interface Removal {

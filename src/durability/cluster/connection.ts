@@ -1,8 +1,11 @@
 /**
  * The connection of a node to the NATS servers. The packages are loaded here and nowhere else, on first use: a server
  * that is no member of a cluster loads nothing of them.
+ *
+ * Whether a NATS server answers at all: it greets each connection with a line that begins with INFO, before TLS.
  */
 import { readFile } from "node:fs/promises";
+import { connect } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
@@ -10,7 +13,24 @@ import type { Authenticator, NatsConnection, TlsOptions } from "@nats-io/transpo
 import { limits } from "../../../schemas/limits.ts";
 import type { NatsAddresses } from "./addresses.ts";
 import { ClusterSilent, ClusterUnusable } from "./cluster-unusable.ts";
-import { isAnyThere } from "./server-probe.ts";
+
+/** @param servers `host:port` of each */
+async function isAnyThere(servers: readonly string[]): Promise<boolean> {
+  return (await Promise.all(servers.map(greets))).includes(true);
+}
+
+function greets(server: string): Promise<boolean> {
+  const [, host = "", port = ""] = /^\[?(.*?)\]?:(\d+)$/.exec(server) ?? [];
+  return new Promise((resolve) => {
+    const socket = connect({ host, port: Number(port), timeout: limits.cluster_connect_ms_max });
+    const end = (isThere: boolean) => {
+      socket.destroy();
+      resolve(isThere);
+    };
+    socket.once("data", (bytes) => end(bytes.toString("latin1").startsWith("INFO")));
+    for (const event of ["error", "timeout", "close"]) socket.once(event, () => end(false));
+  });
+}
 
 export interface NatsOptions extends NatsAddresses {
   /** The node, as NATS shows it. */

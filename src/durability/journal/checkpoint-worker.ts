@@ -5,8 +5,7 @@
 import { OwnershipLost } from "../../store/path-guard.ts";
 import type { StoreWriter } from "../../store/store-writer.ts";
 import { latestOf, turnsAfter } from "./checkpoint.ts";
-import type { RecordedWrite } from "./record.ts";
-import { unpacked } from "./record-pack.ts";
+import { type RecordedWrite, unpacked } from "./record.ts";
 
 export interface CheckpointOrder {
   readonly realmId: number;

@@ -11,8 +11,7 @@ import { turnKey } from "../../store/turn-number.ts";
 import { type CheckpointMaker, type StartMaker, startCheckpointThread } from "./checkpoint-maker.ts";
 import type { CheckpointNotice } from "./checkpoint-worker.ts";
 import type { RecordNumber } from "./journal.ts";
-import type { RecordedWrite } from "./record.ts";
-import { RecordPack } from "./record-pack.ts";
+import { type RecordedWrite, RecordPack } from "./record.ts";
 
 interface WaitingRecord {
   readonly position: RecordNumber;

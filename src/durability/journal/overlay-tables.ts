@@ -7,8 +7,8 @@ import { limits } from "../../../schemas/limits.ts";
 import type { TableName } from "../../../schemas/records.ts";
 import { compareKeys } from "../../store/key-encoding.ts";
 import type { StoreTables, TableEntry, TableRange } from "../../store/tables.ts";
+import type { ReadTracker } from "./durability-gate.ts";
 import { type MemoryCount, Overlay } from "./overlay.ts";
-import type { ReadTracker } from "./read-tracker.ts";
 import { RecordEncoder } from "./record.ts";
 import type { OverlayRow } from "./sorted-rows.ts";
 

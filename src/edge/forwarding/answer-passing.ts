@@ -6,11 +6,8 @@
 import type { IncomingMessage } from "node:http";
 import { limits } from "../../../schemas/limits.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import { AnswerBytes } from "../http/answer-bytes.ts";
-import { hasNoBody } from "../http/answer-head.ts";
-import { AnswerSender, offer } from "../http/answer-sender.ts";
-import { FileSender } from "../http/file-sender.ts";
-import type { FileSlice } from "../http/reply.ts";
+import { AnswerSender, FileSender, offer } from "../http/answer-sender.ts";
+import { AnswerBytes, type FileSlice, hasNoBody } from "../http/reply.ts";
 import { statusLine } from "../http/status-line.ts";
 import type { TransportResponse } from "../transport/transport.ts";
 import type { KeptBytes } from "./kept-bytes.ts";

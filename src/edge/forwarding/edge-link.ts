@@ -20,8 +20,7 @@ import {
   type SocketRefusal,
   slots,
 } from "./link-messages.ts";
-import { LinkWatch } from "./link-watch.ts";
-import { inPieces } from "./pieces.ts";
+import { inPieces, LinkWatch } from "./link-watch.ts";
 
 /** A client of this node, as a link sees it. */
 export interface EdgeClient {

@@ -1,6 +1,6 @@
 /** The head of a request as another node gets it: what belongs to the client's connection is left out. */
 import { limits } from "../../../schemas/limits.ts";
-import { framingFault } from "../http/framing.ts";
+import { framingFault } from "../http/request-head.ts";
 import type { TransportRequest } from "../transport/transport.ts";
 import { nodeHeader } from "./node-header.ts";
 

@@ -24,10 +24,9 @@ import {
   slots,
 } from "./link-messages.ts";
 import { type End, LinkQueue, type LinkQueueBounds, type LinkWriter, type Own, type Shared } from "./link-queue.ts";
-import { LinkWatch } from "./link-watch.ts";
+import { inPieces, LinkWatch } from "./link-watch.ts";
 import { LinkedRequest, LinkedResponse } from "./linked-handshake.ts";
 import { LinkedSocket, type SocketLink } from "./linked-socket.ts";
-import { inPieces } from "./pieces.ts";
 
 export interface OwnerLinkOptions {
   readonly carrier: SocketConnection;

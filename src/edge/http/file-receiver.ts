@@ -14,8 +14,7 @@ import { newFileId } from "../../operations/media/uploads.ts";
 import type { Realm } from "../../runtime/realm.ts";
 import { addParameter } from "../../runtime/submitted-values.ts";
 import { descriptors, isOutOfDescriptors } from "../../store/descriptors.ts";
-import { malformedMultipart, readQuery, type SubmittedForm } from "./form.ts";
-import { extendedName, fileLabel, parametersOf } from "./multipart.ts";
+import { extendedName, fileLabel, malformedMultipart, parametersOf, readQuery, type SubmittedForm } from "./form.ts";
 
 type Parser = InstanceType<typeof Busboy>;
 

@@ -10,18 +10,29 @@ import { alwaysDurable, type DurabilityGate } from "../../durability/journal/dur
 import type { RecordNumber } from "../../durability/journal/journal.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { step } from "../../runtime/life-cycle.ts";
-import type { Realm } from "../../runtime/realm.ts";
-import type { RealmUse } from "../../runtime/realm-use.ts";
+import type { Realm, RealmUse } from "../../runtime/realm.ts";
 import type { Holding, UnsentBytes } from "../../runtime/unsent-bytes.ts";
 import type { TransportResponse } from "../transport/transport.ts";
-import type { AccessRecord } from "./access-log.ts";
-import { AnswerBytes, bodySize, encodeSmall } from "./answer-bytes.ts";
-import { type AnswerCompressor, codingFor, isCompressible, varied } from "./answer-compressor.ts";
-import { hasNoBody, writeAnswerHead } from "./answer-head.ts";
-import { AnswerSender, offer } from "./answer-sender.ts";
-import type { FailedRequests } from "./failed-requests.ts";
-import { FileSender } from "./file-sender.ts";
-import { type FileSlice, type HttpReply, refused } from "./reply.ts";
+import type { AccessRecord, FailedRequests } from "./access-log.ts";
+import {
+  type AnswerCompressor,
+  AnswerSender,
+  codingFor,
+  FileSender,
+  isCompressible,
+  offer,
+  varied,
+} from "./answer-sender.ts";
+import {
+  AnswerBytes,
+  bodySize,
+  encodeSmall,
+  type FileSlice,
+  type HttpReply,
+  hasNoBody,
+  refused,
+  writeAnswerHead,
+} from "./reply.ts";
 import type { RequestHead } from "./request-head.ts";
 import {
   type Head,

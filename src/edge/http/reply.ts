@@ -1,11 +1,158 @@
-/** The answer of an HTTP request, and how the result of an operation becomes one: once, at the edge. */
+/**
+ * The answer of an HTTP request, and how the result of an operation becomes one: once, at the edge.
+ *
+ * The body of an answer as bytes, encoded piece by piece while it is sent: a long body is never copied as a whole
+ * (S3).
+ *
+ * The status line and the headers of an answer.
+ *
+ * Headers of every answer that guard browsers, whoever writes it (D277).
+ */
 import type { Refusal } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import type { Call, CallRate } from "../../operations/calls.ts";
 import type { Operation } from "../../operations/execution/operation-executor.ts";
-import { bodyOf, type Result, statusOf } from "../../runtime/results.ts";
-import { type AnswerBody, isPieced } from "./answer-bytes.ts";
-import { sessionCookie } from "./session-cookies.ts";
+import { bodyOf, type Pieces, type Result, statusOf } from "../../runtime/results.ts";
+import type { TransportResponse } from "../transport/transport.ts";
+import { sessionCookie } from "./credentials.ts";
+import type { RequestHead } from "./request-head.ts";
+import { statusLine } from "./status-line.ts";
+
+/** Two years, for this host alone: other hosts of the domain may have no certificate. */
+const transportSecurity = "max-age=63072000";
+
+/** @param isSecure whether the browser's connection is encrypted, as far as the server knows */
+export function writeAnswerGuards(response: Pick<TransportResponse, "writeHeader">, isSecure: boolean): void {
+  response.writeHeader("X-Content-Type-Options", "nosniff");
+  if (isSecure) response.writeHeader("Strict-Transport-Security", transportSecurity);
+}
+
+const exposed =
+  "Content-Range, ETag, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id";
+
+interface AnswerContext {
+  /** null if the request could not even be read */
+  readonly head: RequestHead | null;
+  /** "" if nobody asked for one. */
+  readonly requestId: string;
+  /** Whether the browser's connection is encrypted, as far as the server knows. */
+  readonly isSecure: boolean;
+}
+
+export function writeAnswerHead(response: TransportResponse, reply: HttpReply, context: AnswerContext): void {
+  const { head, requestId, isSecure } = context;
+  // uWebSockets.js writes 200 by itself.
+  if (reply.status !== 200) response.writeStatus(statusLine(reply.status));
+  if (!hasNoBody(reply.status)) response.writeHeader("Content-Type", reply.contentType ?? "application/json");
+  if (reply.rateLines !== undefined) response.writeHeader(rateHeader, reply.rateLines);
+  if (requestId !== "") response.writeHeader("X-Request-Id", requestId);
+  for (const [name, value] of reply.headers) {
+    // A browser would ask its user for a password and reuse it for any page that makes it send requests here.
+    if (name !== challenge[0] || !isOfBrowser(head)) response.writeHeader(name, value);
+  }
+  writeAnswerGuards(response, isSecure);
+  // Pages of other origins must set the header with their credentials themselves: with "*" a browser hides answers to
+  // requests that it added cookies to.
+  if (head !== null && head.origin !== "") {
+    response.writeHeader("Access-Control-Allow-Origin", "*");
+    response.writeHeader("Access-Control-Expose-Headers", exposed);
+  }
+}
+
+export function hasNoBody(status: number): boolean {
+  return status === 204 || status === 304;
+}
+
+/** By plain HTTP, browsers send Fetch Metadata to localhost only. */
+function isOfBrowser(head: RequestHead | null): boolean {
+  return head !== null && (head.fetchSite !== "" || head.referer !== "" || head.origin !== "");
+}
+
+export type AnswerBody = string | Buffer | Pieces;
+
+/** What `write` calls after 0.3 us of choosing an encoding; the typings lack it. */
+type Utf8Memory = Buffer & { utf8Write(text: string, at: number): number };
+
+/** A UTF-16 code unit has at most three bytes in UTF-8. */
+const memory = Buffer.allocUnsafeSlow(3 * limits.answer_small_bytes_max) as Utf8Memory;
+
+/**
+ * Encodes a small body in memory that all answers share: the result is valid until the next call.
+ * @returns null if the body has more than `answer_small_bytes_max` bytes
+ */
+export function encodeSmall(body: AnswerBody): Buffer | null {
+  if (Buffer.isBuffer(body)) return body.length <= limits.answer_small_bytes_max ? body : null;
+  let size = 0;
+  for (const piece of isPieced(body) ? body : [body]) {
+    if (size + piece.length > limits.answer_small_bytes_max) return null;
+    size = append(piece, size);
+  }
+  return size <= limits.answer_small_bytes_max ? memory.subarray(0, size) : null;
+}
+
+/** @returns the new end */
+function append(piece: string | Buffer, at: number): number {
+  if (typeof piece === "string") return at + memory.utf8Write(piece, at);
+  memory.set(piece, at);
+  return at + piece.length;
+}
+
+export class AnswerBytes {
+  readonly size: number;
+  readonly #pieces: readonly (string | Buffer)[];
+  /** The first piece that is not yet encoded. */
+  #next = 0;
+  /** The last encoded chunk, and its offset. */
+  #gathered: Buffer = Buffer.alloc(0);
+  #start = 0;
+
+  constructor(body: AnswerBody) {
+    this.#pieces = isPieced(body) ? body : [body];
+    this.size = bodySize(body);
+  }
+
+  /** Some of the bytes from `offset` on, which never decreases; null at the end. */
+  from(offset: number): Buffer | null {
+    while (offset >= this.#start + this.#gathered.length) {
+      if (this.#next >= this.#pieces.length) return null;
+      this.#start += this.#gathered.length;
+      this.#gathered = this.#gather();
+    }
+    return this.#gathered.subarray(offset - this.#start);
+  }
+
+  #gather(): Buffer {
+    const gathered: Buffer[] = [];
+    let size = 0;
+    while (this.#next < this.#pieces.length && size < limits.answer_piece_bytes_min) {
+      const piece = this.#pieces[this.#next++] ?? "";
+      const bytes = typeof piece === "string" ? Buffer.from(piece) : piece;
+      gathered.push(bytes);
+      size += bytes.length;
+    }
+    const [only] = gathered;
+    return gathered.length === 1 && only !== undefined ? only : Buffer.concat(gathered, size);
+  }
+}
+
+export function bodySize(body: AnswerBody): number {
+  if (!isPieced(body)) return sizeOf(body);
+  let size = 0;
+  for (const piece of body) size += sizeOf(piece);
+  return size;
+}
+
+export function isPieced(body: AnswerBody): body is Pieces {
+  return Array.isArray(body);
+}
+
+export function bodyText(body: AnswerBody): string {
+  return isPieced(body) ? body.join("") : String(body);
+}
+
+function sizeOf(piece: string | Buffer): number {
+  return typeof piece === "string" ? Buffer.byteLength(piece) : piece.length;
+}
 
 export type Header = readonly [name: string, value: string];
 type Headers = readonly Header[];

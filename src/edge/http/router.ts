@@ -4,7 +4,7 @@
  */
 import type { Endpoint } from "../../../schemas/endpoint.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
-import { decodePercent } from "./multipart.ts";
+import { decodePercent } from "./form.ts";
 
 export type Match<T> =
   /** The variables are decoded, in the order of the path (`pathVariables`). */

@@ -1,8 +1,10 @@
 /**
- * The only wrapper around the transport's HTTP (pitfalls 2). It sets the abort handler first, copies the request before
- * the callback returns, counts the body as it arrives, sends one corked answer, and touches nothing after an abort.
+ * The only wrapper around the transport's HTTP (pitfalls 2). It sets the abort handler first, copies the request
+ * before the callback returns, counts the body as it arrives, sends one corked answer, and touches nothing after an
+ * abort.
+ *
+ * Answers OPTIONS, for browser preflights and for debugging.
  */
-
 import { isFromForeignPage } from "../../../domain/foreign-page.ts";
 import { isRefusal, type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
@@ -19,18 +21,31 @@ import { RealmElsewhere } from "../../runtime/realm-host.ts";
 import { type Result, statusOf } from "../../runtime/results.ts";
 import type { TransportRequest, TransportResponse, WebApp } from "../transport/transport.ts";
 import type { AccessLog } from "./access-log.ts";
-import { type BodyAllowance, ordinaryBody, UploadBudget, unauthenticatedBody } from "./body-allowance.ts";
-import { readBody } from "./body-reader.ts";
+import { type BodyAllowance, ordinaryBody, readBody, UploadBudget, unauthenticatedBody } from "./body-reader.ts";
+import { isForged, type SessionCookies } from "./credentials.ts";
 import { FileReceiver } from "./file-receiver.ts";
-import { readForm, type SubmittedForm } from "./form.ts";
+import { decodePercent, readForm, type SubmittedForm } from "./form.ts";
 import { HttpResponder, type HttpResponderOptions } from "./http-responder.ts";
-import { decodePercent } from "./multipart.ts";
 import { errorPage, methodRefusal, type PageRoute, takesMethod } from "./pages.ts";
-import { preflight } from "./preflight.ts";
 import { type HttpReply, refused, replyTo } from "./reply.ts";
 import { apiPrefix, type RequestHead, readRequestHead } from "./request-head.ts";
 import { type Router, unrouted } from "./router.ts";
-import { isForged, type SessionCookies } from "./session-cookies.ts";
+
+/** @param methods those of the path; null: there is no such path */
+function preflight(methods: readonly string[] | null): HttpReply {
+  if (methods === null) return refused(refuse.notFound());
+  const allowed = methods.join(", ");
+  return {
+    status: 204,
+    body: "",
+    headers: [
+      ["Allow", allowed],
+      ["Access-Control-Allow-Methods", allowed],
+      ["Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, X-Request-Id"],
+      ["Access-Control-Max-Age", "7200"],
+    ],
+  };
+}
 
 export interface HttpServerOptions extends Required<HttpResponderOptions> {
   readonly app: WebApp;

@@ -1,8 +1,7 @@
 /** A rejection that is written in front of the HTTP server. */
 
-import { writeAnswerGuards } from "../transport/answer-guards.ts";
 import type { HandshakeResponse } from "../transport/transport.ts";
-import type { Refused } from "./reply.ts";
+import { type Refused, writeAnswerGuards } from "./reply.ts";
 import { statusLine } from "./status-line.ts";
 
 /** Writes it where no request is answered otherwise: in front of the HTTP server. */

@@ -1,12 +1,56 @@
 /** Files that are the same for every organization: the known emoji, and the picture of the extra emoji. */
 
 import { createHash } from "node:crypto";
-import { emojiData } from "../../../domain/emoji/emoji-data.ts";
+import { emojiData, extraEmojiPicture } from "../../../domain/emoji/emoji-data.ts";
 import { EXTRA_EMOJI } from "../../../domain/emoji/emoji-table.ts";
-import { extraEmojiPicture } from "../../../domain/emoji/extra-emoji.ts";
 import { refuse } from "../../../schemas/errors.ts";
-import { errorPage, filePage, isKnownTag, type PageRequest, type PageRoute } from "../http/pages.ts";
-import type { HttpReply } from "../http/reply.ts";
+import { type DocumentName, type EncodedDocument, encodedDocument } from "../../api-documents/documents.ts";
+import type { RateLimits } from "../../operations/rate-limits.ts";
+import { chooseCoding } from "../http/accepted-encoding.ts";
+import { errorPage, filePage, guardedBy, isKnownTag, type PageRequest, type PageRoute } from "../http/pages.ts";
+import { type HttpReply, refused } from "../http/reply.ts";
+import { apiPrefix } from "../http/request-head.ts";
+
+const paths: Readonly<Record<DocumentName, string>> = {
+  openapi: `${apiPrefix}/openapi.json`,
+  asyncapi: `${apiPrefix}/asyncapi.json`,
+  page: "/api/docs",
+};
+
+function serveDocument(name: DocumentName, rates: RateLimits, request: PageRequest): HttpReply | Promise<HttpReply> {
+  if (request.rest !== "") return errorPage(refuse.notFound());
+  const state = rates.take("anonymous", request.address());
+  if (state !== null && state.retryAfterS > 0) return refused(refuse.rateLimitHit(state.retryAfterS));
+  const { ifNoneMatch, acceptEncoding } = request;
+  const acceptsGzip = chooseCoding(acceptEncoding, ["gzip"]) !== null;
+  return encodedDocument(name).then((document) => replyWith(document, ifNoneMatch, acceptsGzip));
+}
+
+function replyWith(document: EncodedDocument, ifNoneMatch: string, acceptsGzip: boolean): HttpReply {
+  const { contentType, policy, etag } = document;
+  const headers: HttpReply["headers"] = [
+    ...guardedBy(policy),
+    ["ETag", etag],
+    ["Cache-Control", "no-cache"],
+    ["Vary", "Accept-Encoding"],
+  ];
+  if (isKnownTag(ifNoneMatch, etag)) return { status: 304, body: "", headers };
+  if (!acceptsGzip) return { status: 200, body: document.plain, contentType, headers };
+  return { status: 200, body: document.gzipped, contentType, headers: [...headers, ["Content-Encoding", "gzip"]] };
+}
+
+/**
+ * The documents of the API and their page (src/api-documents), for everybody: they say nothing about an organization.
+ * Requests count against the limit of anonymous callers (D28).
+ */
+export function apiDocumentPages({ rates }: { readonly rates: RateLimits }): readonly PageRoute[] {
+  const entries = Object.entries(paths) as [DocumentName, string][];
+  return entries.map(([name, prefix]) => ({
+    prefix,
+    servesDeactivated: true,
+    serve: (request: PageRequest) => serveDocument(name, rates, request),
+  }));
+}
 
 const prefix = "/static/";
 

@@ -23,25 +23,21 @@ import type { ChangeableFlag, MessageFlag } from "../../../schemas/message-flags
 import type { MessageRecord } from "../../../schemas/messages.ts";
 import type { EventRecord } from "../../../schemas/runtime.ts";
 import type { UserRecord } from "../../../schemas/users.ts";
+import { playgroundBodies } from "../../operations/routes/playgrounds.ts";
 import { defaultChannelIds } from "../../queries/channels.ts";
 import { customEmoji } from "../../queries/emoji.ts";
 import { linkifierBodies } from "../../queries/linkifiers.ts";
 import { hiddenOrigins } from "../../queries/message-history.ts";
 import { isSenderShown, senderFor } from "../../queries/message-views.ts";
-import { messageBody } from "../../queries/messages.ts";
-import { playgroundBodies } from "../../queries/playgrounds.ts";
-import { hasExtraReaction } from "../../queries/reactions.ts";
+import { hasExtraReaction, messageBody } from "../../queries/messages.ts";
 import { mutedTopics } from "../../queries/user-topics.ts";
 import { wasSubscribedAt } from "./audience.ts";
-import { realmBot } from "./bot-events.ts";
 import { stream, subscription } from "./channel-events.ts";
+import { messageFlags, realmBot, typing, typingEditMessage, userGroup } from "./event-builders.ts";
 import { type EventKind, extraTypeIn, plain, withShownType } from "./event-kind.ts";
-import { messageFlags } from "./flag-events.ts";
 import { realmUser } from "./realm-user-events.ts";
 import type { RecipientQueue } from "./recipient-queue.ts";
-import { typing, typingEditMessage } from "./typing-events.ts";
 import { reaction, submessage, updateMessage } from "./update-message-events.ts";
-import { userGroup } from "./user-group-events.ts";
 
 /**
  * A queue with `all_public_streams` also gets messages that its owner did not receive; those have no flags (OpenAPI,

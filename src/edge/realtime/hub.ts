@@ -15,14 +15,13 @@ import type { UserRecord } from "../../../schemas/users.ts";
 import type { Counter } from "../../metrics/instruments.ts";
 import type { Delta, EventSink } from "../../runtime/dispatcher.ts";
 import type { Realm } from "../../runtime/realm.ts";
-import type { StagedEvent } from "../../runtime/stage-effects.ts";
+import type { StagedEvent } from "../../runtime/turn.ts";
 import { changeTypes, holdsCopy, sharesPublic } from "./audience.ts";
-import { ConnectionsByApiKey } from "./connections-by-api-key.ts";
 import { EncodedEvent } from "./encoded-event.ts";
 import { PublishBatch } from "./frame-batch.ts";
 import { NewlyOnline } from "./newly-online.ts";
 import { LiveQueue } from "./queue.ts";
-import { QueueRegistry } from "./queue-registry.ts";
+import { ConnectionsByApiKey, QueueRegistry } from "./queue-registry.ts";
 
 interface Delivery {
   readonly event: EncodedEvent;

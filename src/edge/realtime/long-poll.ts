@@ -9,10 +9,10 @@ import type { UserRecord } from "../../../schemas/users.ts";
 import type { Call } from "../../operations/calls.ts";
 import { type LifeCycle, step } from "../../runtime/life-cycle.ts";
 import type { EncodedAnswer } from "../../runtime/results.ts";
-import type { ApiKeyConnection, KeyEnd } from "./connections-by-api-key.ts";
 import type { EncodedEvent } from "./encoded-event.ts";
 import type { Hub } from "./hub.ts";
 import type { LiveQueue, PollReader } from "./queue.ts";
+import type { ApiKeyConnection, KeyEnd } from "./queue-registry.ts";
 import { isLost, readSlice } from "./replay.ts";
 
 type PollResult = (EncodedAnswer & { readonly fields: string }) | Refusal;

@@ -8,8 +8,7 @@ import { limits } from "../../../schemas/limits.ts";
 import type { DurabilityGate } from "../../durability/journal/durability-gate.ts";
 import type { Holding, UnsentBytes } from "../../runtime/unsent-bytes.ts";
 import type { VolatileTimers } from "../../runtime/volatile-timers.ts";
-import type { AnswerBody } from "../http/answer-bytes.ts";
-import { AnswerBytes } from "../http/answer-bytes.ts";
+import { type AnswerBody, AnswerBytes } from "../http/reply.ts";
 import { type SocketConnection, sendStatus } from "../transport/transport.ts";
 
 export type RecordNumber = DurabilityGate["newestRecord"];

@@ -9,8 +9,7 @@ import { newValueBudget, parseJson, type ValueBudget } from "../../../schemas/js
 import { limits } from "../../../schemas/limits.ts";
 import { bodyOf, type Result } from "../../runtime/results.ts";
 import { addParameter } from "../../runtime/submitted-values.ts";
-import { type AnswerBody, bodyText, isPieced } from "../http/answer-bytes.ts";
-import { jsonBody } from "../http/reply.ts";
+import { type AnswerBody, bodyText, isPieced, jsonBody } from "../http/reply.ts";
 import { unpackJson } from "./packed-json.ts";
 
 export type Format = "json" | "msgpack";

@@ -3,10 +3,10 @@
  * frame, bounds on connections, and closing at shutdown in batches, so that clients do not all reconnect at once.
  */
 
+import { LRUCache } from "lru-cache";
 import { isFromForeignPage, isOwnOrigin } from "../../../domain/foreign-page.ts";
 import { closeCodes } from "../../../schemas/close-codes.ts";
-import type { Refusal } from "../../../schemas/errors.ts";
-import { errorBody, errorCodes, refuse } from "../../../schemas/errors.ts";
+import { errorBody, errorCodes, type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import type { DurabilityGate } from "../../durability/journal/durability-gate.ts";
 import { Counter } from "../../metrics/instruments.ts";
@@ -17,16 +17,39 @@ import type { Clock } from "../../runtime/clock.ts";
 import type { ReadForwarded } from "../../runtime/forwarded.ts";
 import type { Realm } from "../../runtime/realm.ts";
 import type { UnsentBytes } from "../../runtime/unsent-bytes.ts";
-import { headersOf } from "../http/reply.ts";
-import { writeAnswerGuards } from "../transport/answer-guards.ts";
+import { headersOf, writeAnswerGuards } from "../http/reply.ts";
 import { handshakeFault, protocolVersion } from "../transport/handshake.ts";
 import type { HandshakeResponse, TransportRequest, TransportSocket, WebApp } from "../transport/transport.ts";
 import type { Hub } from "./hub.ts";
-import { SharedTexts } from "./shared-texts.ts";
 import type { SocketHost } from "./socket-host.ts";
 import type { RequestReader, Visitor } from "./socket-operations.ts";
 import { SocketSession } from "./socket-session.ts";
 import { UnauthenticatedSockets } from "./unauthenticated-sockets.ts";
+
+/**
+ * Interns strings that many sockets share (client, site, network address): every upgrade creates new strings from its
+ * headers, and they live as long as the socket. Rarely seen strings are evicted; sockets that use them keep theirs.
+ */
+export class SharedTexts {
+  readonly #texts: LRUCache<string, string>;
+
+  /** @param max number of strings that are remembered (S3) */
+  constructor(max: number) {
+    this.#texts = new LRUCache({ max });
+  }
+
+  get size(): number {
+    return this.#texts.size;
+  }
+
+  /** Returns the first instance of an equal string. */
+  share(text: string): string {
+    const known = this.#texts.get(text);
+    if (known !== undefined) return known;
+    this.#texts.set(text, text);
+    return text;
+  }
+}
 
 type Credentials = Authenticated | Refusal;
 

@@ -1,11 +1,19 @@
-/** Every administrative operation, in one table. The admin listener and the command line read it from here. */
+/**
+ * Every administrative operation, in one table. The admin listener and the command line read it from here.
+ *
+ * Operations on organizations' time.
+ */
+
+import type { RetentionContext } from "../../../actors/retention/context.ts";
+import type { Lmdb } from "../../store/lmdb.ts";
+import { lastTurnAt } from "../../store/set-time.ts";
 import {
   dropDeadLettersOperation,
   listDeadLettersOperation,
   retryDeadLettersOperation,
   showDeadLetterOperation,
 } from "./dead-letter-operations.ts";
-import type { AdminOperation } from "./operation.ts";
+import { type AdminOperation, defineOperation } from "./operation.ts";
 import {
   confirmRetentionOperation,
   createRealmsOperation,
@@ -15,7 +23,6 @@ import {
   rebuildSearchOperation,
 } from "./realm-operations.ts";
 import { listRealmsOperation, sendTestMailOperation, statusOperation } from "./server-operations.ts";
-import { timeOperation } from "./time-operations.ts";
 import {
   createUserOperation,
   deactivateUserOperation,
@@ -27,6 +34,36 @@ import {
   setPasswordOperation,
   setRoleOperation,
 } from "./user-operations.ts";
+
+export interface RealmTimeState {
+  readonly label: string;
+  readonly lastChangeAt: string;
+  /** Message retention waits for an operator; null: it does not. */
+  readonly heldRetention: { readonly by: string; readonly allMessages: number } | null;
+}
+
+export const timeOperation = defineOperation({
+  name: "time",
+  summary: "Shows each organization's time, and whether message retention is held after a clock jump.",
+  params: {},
+  async run(_params, ports) {
+    const realms: RealmTimeState[] = [];
+    for (const entry of ports.realms()) {
+      const state = await ports.read(entry, stateOf);
+      realms.push({ label: entry.label, ...state });
+    }
+    return { realms };
+  },
+});
+
+function stateOf(environment: Lmdb): Omit<RealmTimeState, "label"> {
+  const snapshot = environment.get("snapshots", "retention");
+  const held = snapshot?.state === "held" ? (snapshot.context as RetentionContext).held : null;
+  return {
+    lastChangeAt: new Date(lastTurnAt(environment)).toISOString(),
+    heldRetention: held === null ? null : { by: new Date(held.at).toISOString(), allMessages: held.allMessages },
+  };
+}
 
 export const adminOperations: readonly AdminOperation[] = [
   statusOperation,

@@ -1,9 +1,18 @@
 /** Alert words (public API: get, add and remove). */
 import { command } from "../../../actors/protocol/commands.ts";
+import { alertWordsOf } from "../../../domain/alert-words.ts";
+import type { View } from "../../../domain/view.ts";
 import { addAlertWords, getAlertWords, removeAlertWords } from "../../../schemas/alert-words.ts";
-import { listAlertWords } from "../../queries/alert-words.ts";
+import type { UserRecord } from "../../../schemas/users.ts";
+import type { Section } from "../../queries/state-section.ts";
 import { ok } from "../../runtime/results.ts";
 import { bind, type Call, requireCaller } from "../calls.ts";
+
+function listAlertWords(view: View, user: UserRecord): string[] {
+  return [...alertWordsOf(view, user.id).values()];
+}
+
+export const alertWordsState: Section<"alert_words"> = (view, user) => ({ alert_words: listAlertWords(view, user) });
 
 interface Words {
   readonly alert_words: readonly string[];

@@ -5,9 +5,9 @@ import { isRefusal, refuse } from "../../../schemas/errors.ts";
 import { ok } from "../../runtime/results.ts";
 import { bind, requireCaller } from "../calls.ts";
 import { hashApiKey } from "../identity/authentication.ts";
-import { loginFrom } from "../identity/logins.ts";
 import { type LoginTools, verifyLogin } from "../identity/password-login.ts";
 import { newSecret } from "../identity/secrets.ts";
+import { loginFrom } from "../identity/sessions.ts";
 
 /** @param isDevelopment gives out keys without a password to anyone who can reach the server */
 export function authenticationRoutes(tools: LoginTools, isDevelopment: boolean) {

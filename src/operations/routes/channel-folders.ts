@@ -1,16 +1,28 @@
 /** Channel folders (spec 4.5; public API). Markdown is parsed here; the realm actor resolves its references. */
 import { command } from "../../../actors/protocol/commands.ts";
-import { checkFolderTexts } from "../../../domain/channel-folders.ts";
+import { channelFolderBody, channelFolders, checkFolderTexts } from "../../../domain/channel-folders.ts";
 import { parseContent } from "../../../domain/markdown/render.ts";
+import type { View } from "../../../domain/view.ts";
 import {
   createChannelFolder,
   getChannelFolders,
   reorderChannelFolders,
   updateChannelFolder,
 } from "../../../schemas/channel-folders.ts";
-import { listChannelFolders } from "../../queries/channel-folders.ts";
+import type { Section } from "../../queries/state-section.ts";
 import { ok } from "../../runtime/results.ts";
 import { bind, requireCaller } from "../calls.ts";
+
+function listChannelFolders(view: View, includesArchived: boolean) {
+  return channelFolders(view)
+    .filter((folder) => includesArchived || !folder.isArchived)
+    .map(channelFolderBody);
+}
+
+/** Includes archived folders (behaviour 2.5). */
+export const channelFoldersState: Section<"channel_folders"> = (view) => ({
+  channel_folders: listChannelFolders(view, true),
+});
 
 const realmActor = { actor: "realm" } as const;
 

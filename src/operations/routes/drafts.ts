@@ -1,9 +1,10 @@
 /** Drafts (public API: get, create, edit and delete). Texts are truncated to their limits before the command. */
 import type { Static } from "typebox";
 import { command } from "../../../actors/protocol/commands.ts";
-import { keepsDrafts } from "../../../domain/drafts.ts";
+import { draftBody, draftsOf, keepsDrafts } from "../../../domain/drafts.ts";
 import { cutContent } from "../../../domain/message-content.ts";
 import { cutTopic } from "../../../domain/topics.ts";
+import type { View } from "../../../domain/view.ts";
 import {
   createDrafts,
   type DraftContent,
@@ -13,9 +14,17 @@ import {
   type NewDraft,
 } from "../../../schemas/drafts.ts";
 import { isRefusal, type Refusal, refuse } from "../../../schemas/errors.ts";
-import { listDrafts } from "../../queries/drafts.ts";
+import type { UserRecord } from "../../../schemas/users.ts";
+import type { Section } from "../../queries/state-section.ts";
 import { ok } from "../../runtime/results.ts";
 import { bind, type Call, requireCaller } from "../calls.ts";
+
+/** Most recently edited first. */
+function listDrafts(view: View, user: UserRecord) {
+  return keepsDrafts(user) ? draftsOf(view, user.id).map(draftBody) : [];
+}
+
+export const draftsState: Section<"drafts"> = (view, user) => ({ drafts: listDrafts(view, user) });
 
 export const draftRoutes = [
   bind(getDrafts, (call) => {

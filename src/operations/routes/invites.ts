@@ -1,5 +1,7 @@
 /** Invitations (spec 4.14; public API: /invites). The pages behind their links are in src/edge/pages/join.ts. */
 import { type Command, command, type NoFields, type ReplyOf } from "../../../actors/protocol/commands.ts";
+import { kindOf, mayManageInvitation, validInvitations } from "../../../domain/invites.ts";
+import type { View } from "../../../domain/view.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
 import { refuse } from "../../../schemas/errors.ts";
 import { fold } from "../../../schemas/fold.ts";
@@ -7,13 +9,15 @@ import {
   createInviteLink,
   editInviteLink,
   getInvites,
+  type InvitationRecord,
+  type Invite,
   resendInvite,
   revokeInvite,
   revokeInviteLink,
   sendInvites,
 } from "../../../schemas/invites.ts";
 import { limits } from "../../../schemas/limits.ts";
-import { managedInvites } from "../../queries/invites.ts";
+import type { UserRecord } from "../../../schemas/users.ts";
 import type { Realm } from "../../runtime/realm.ts";
 import { ok, type Result } from "../../runtime/results.ts";
 import { bind, bindProjected, type Call, requireCaller } from "../calls.ts";
@@ -21,6 +25,38 @@ import { hashApiKey } from "../identity/authentication.ts";
 import { newSecret } from "../identity/secrets.ts";
 import { joinLink } from "../links.ts";
 import { originOf } from "../site.ts";
+
+/**
+ * Valid invitations that the caller may manage.
+ * @param linkOf returns the URL for a key
+ */
+function managedInvites(view: View, caller: UserRecord, linkOf: (key: string) => string): Invite[] {
+  return validInvitations(view)
+    .filter((invitation) => mayManageInvitation(caller, invitation))
+    .map((invitation) => ({ ...commonFields(invitation), ...specificFields(view, invitation, linkOf) }));
+}
+
+function commonFields(invitation: InvitationRecord) {
+  const { id, inviterId, createdAt, expiresAt, role, notifiesInviter } = invitation;
+  return {
+    id,
+    invited_by_user_id: inviterId,
+    invited: seconds(createdAt),
+    expiry_date: expiresAt === null ? null : seconds(expiresAt),
+    invited_as: role,
+    is_multiuse: kindOf(invitation) === "link",
+    notify_referrer_on_join: notifiesInviter,
+  };
+}
+
+function specificFields(view: View, invitation: InvitationRecord, linkOf: (key: string) => string) {
+  if (kindOf(invitation) === "mail") return { email: invitation.email };
+  return { link_url: linkOf(view.row("invitationLinks", invitation.id)?.key ?? "") };
+}
+
+function seconds(milliseconds: number): number {
+  return Math.floor(milliseconds / 1000);
+}
 
 export interface InviteRouteTools {
   /** INVITATION_LINK_VALIDITY_MINUTES (spec 4.14, D6). */

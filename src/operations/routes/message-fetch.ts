@@ -1,5 +1,10 @@
-/** Reading messages (spec 4.9, 4.10; public API: get-messages, get-message, check-messages-match-narrow, get-stream-topics). */
-
+/**
+ * Reading messages (spec 4.9, 4.10; public API: get-messages, get-message, check-messages-match-narrow,
+ * get-stream-topics).
+ *
+ * An answer that is a list of JSON parts. It stays in pieces: joining, encoding and copying megabytes would block the
+ * event loop (S3), and a short one is copied once, by what sends it.
+ */
 import { extraTypeFor } from "../../../domain/emoji/extra-type.ts";
 import { isForSpectators, type Narrowed, readNarrow, termsOf } from "../../../domain/narrow/narrow.ts";
 import { ownProperty } from "../../../domain/own-property.ts";
@@ -29,7 +34,25 @@ import { marksPlan, SearchMarks } from "../../queries/search-marks.ts";
 import { checkSpectator } from "../../queries/users.ts";
 import { type EncodedAnswer, ok, type Pieces } from "../../runtime/results.ts";
 import { bind, type Call, callerNow, requireCaller } from "../calls.ts";
-import { encodedList } from "../execution/encoded-list.ts";
+
+/** The JSON around the list, without the braces of the answer. */
+interface ListFrame {
+  readonly start: string;
+  readonly end: string;
+}
+
+const comma = Buffer.from(",");
+
+/** @param parts the pieces of each part; buffers hold UTF-8 */
+function encodedList(parts: readonly Pieces[], { start, end }: ListFrame): EncodedAnswer {
+  const pieces: (string | Buffer)[] = [start];
+  for (const [index, part] of parts.entries()) {
+    if (index > 0) pieces.push(comma);
+    pieces.push(...part);
+  }
+  pieces.push(end);
+  return { kind: "encoded", fields: pieces };
+}
 
 type FetchParams = ParamsOf<typeof getMessages>;
 

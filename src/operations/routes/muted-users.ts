@@ -1,7 +1,11 @@
 /** Muted users (public API: mute-user, unmute-user). */
 import { command } from "../../../actors/protocol/commands.ts";
+import { mutedUsersOf } from "../../../domain/muted-users.ts";
 import { muteUser, unmuteUser } from "../../../schemas/muted-users.ts";
+import type { Section } from "../../queries/state-section.ts";
 import { bind, type Call, requireCaller } from "../calls.ts";
+
+export const mutedUsersState: Section<"muted_users"> = (view, user) => ({ muted_users: mutedUsersOf(view, user.id) });
 
 export const mutedUserRoutes = [
   bind(muteUser, (call) => ask(call, "muted-users.add")),

@@ -10,13 +10,20 @@ import {
   type FieldData,
   getProfileFields,
   type ProfileValueChange,
+  profileFieldTypes,
   removeProfileData,
   reorderProfileFields,
   updateProfileData,
   updateProfileField,
 } from "../../../schemas/profile-fields.ts";
+import type { Section } from "../../queries/state-section.ts";
 import { ok } from "../../runtime/results.ts";
 import { bind, requireCaller } from "../calls.ts";
+
+export const profileFieldsState: Section<"custom_profile_fields"> = (view) => ({
+  custom_profile_fields: profileFieldBodies(view),
+  custom_profile_field_types: profileFieldTypes,
+});
 
 const realmActor = { actor: "realm" } as const;
 

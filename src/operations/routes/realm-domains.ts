@@ -1,14 +1,22 @@
 /** Domains of the organization (public API: /realm/domains). Domain names are compared in lower case. */
 import { command } from "../../../actors/protocol/commands.ts";
+import { realmDomainBody, realmDomainsOf } from "../../../domain/realm-domains.ts";
+import type { View } from "../../../domain/view.ts";
 import {
   createRealmDomain,
   deleteRealmDomain,
   getRealmDomains,
   updateRealmDomain,
 } from "../../../schemas/realm-domains.ts";
-import { listRealmDomains } from "../../queries/realm-domains.ts";
+import type { Section } from "../../queries/state-section.ts";
 import { ok } from "../../runtime/results.ts";
 import { bind, requireCaller } from "../calls.ts";
+
+function listRealmDomains(view: View) {
+  return realmDomainsOf(view).map(realmDomainBody);
+}
+
+export const realmDomainsState: Section<"realm_domains"> = (view) => ({ realm_domains: listRealmDomains(view) });
 
 const realmActor = { actor: "realm" } as const;
 

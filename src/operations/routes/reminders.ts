@@ -1,9 +1,19 @@
 /** Reminders (public API: get, create and delete). */
 import { command } from "../../../actors/protocol/commands.ts";
+import { reminderBody, remindersOf } from "../../../domain/reminders.ts";
+import type { View } from "../../../domain/view.ts";
 import { createReminder, deleteReminder, getReminders } from "../../../schemas/reminders.ts";
-import { listReminders } from "../../queries/reminders.ts";
+import type { UserRecord } from "../../../schemas/users.ts";
+import type { Section } from "../../queries/state-section.ts";
 import { ok } from "../../runtime/results.ts";
 import { bind, type Call, requireCaller } from "../calls.ts";
+
+/** The next one due comes first. */
+function listReminders(view: View, user: UserRecord) {
+  return remindersOf(view, user.id).map(reminderBody);
+}
+
+export const remindersState: Section<"reminders"> = (view, user) => ({ reminders: listReminders(view, user) });
 
 export const reminderRoutes = [
   bind(getReminders, (call) => ok({ reminders: listReminders(call.realm.view, requireCaller(call)) })),

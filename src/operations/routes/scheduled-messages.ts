@@ -1,6 +1,8 @@
 /** Scheduled messages (public API: get, create, update and delete). Content is parsed before the turn. */
 import { command } from "../../../actors/protocol/commands.ts";
 import { parseMessage, readContent } from "../../../domain/message-content.ts";
+import { scheduledMessageBody, scheduledMessagesOf } from "../../../domain/scheduled-messages.ts";
+import type { View } from "../../../domain/view.ts";
 import { isRefusal, refuse } from "../../../schemas/errors.ts";
 import {
   createScheduledMessage,
@@ -8,10 +10,20 @@ import {
   getScheduledMessages,
   updateScheduledMessage,
 } from "../../../schemas/scheduled-messages.ts";
-import { listScheduledMessages } from "../../queries/scheduled-messages.ts";
+import type { UserRecord } from "../../../schemas/users.ts";
+import type { Section } from "../../queries/state-section.ts";
 import { ok } from "../../runtime/results.ts";
 import { bind, type Call, requireCaller } from "../calls.ts";
 import { isReadingClient } from "../identity/client-name.ts";
+
+/** The next one due comes first. */
+function listScheduledMessages(view: View, user: UserRecord) {
+  return scheduledMessagesOf(view, user.id).map(scheduledMessageBody);
+}
+
+export const scheduledMessagesState: Section<"scheduled_messages"> = (view, user) => ({
+  scheduled_messages: listScheduledMessages(view, user),
+});
 
 export const scheduledMessageRoutes = [
   bind(getScheduledMessages, (call) =>

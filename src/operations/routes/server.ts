@@ -1,6 +1,6 @@
 /** GET /server_settings. */
 import { getServerSettings } from "../../../schemas/server.ts";
-import { serverSettings } from "../../queries/server-settings.ts";
+import { serverSettings } from "../../queries/server-state.ts";
 import { ok } from "../../runtime/results.ts";
 import { bind } from "../calls.ts";
 

@@ -1,12 +1,27 @@
 /** Sessions of browsers (D256). */
 import { command } from "../../../actors/protocol/commands.ts";
+import { sessionEnd } from "../../../domain/sessions.ts";
+import type { View } from "../../../domain/view.ts";
 import { isRefusal, refuse } from "../../../schemas/errors.ts";
 import { endSession, getSession, getSessions, logIn, logOut } from "../../../schemas/sessions.ts";
-import { sessionsOf } from "../../queries/sessions.ts";
 import { ok } from "../../runtime/results.ts";
 import { bind, type Call, requireCaller } from "../calls.ts";
 import { type LoginTools, verifyLogin } from "../identity/password-login.ts";
-import { startSession } from "../identity/start-session.ts";
+import { startSession } from "../identity/sessions.ts";
+
+/** @param currentHash of the session that asks; null if an API key does */
+function sessionsOf(view: View, userId: number, currentHash: string | null) {
+  return [...view.sessionsOf(userId)]
+    .filter((session) => view.now < sessionEnd(session))
+    .sort((a, b) => b.lastUsedAt - a.lastUsedAt || b.id - a.id)
+    .map(({ hash, id, client, createdAt, lastUsedAt }) => ({
+      id,
+      client,
+      created_at: Math.floor(createdAt / 1000),
+      last_used_at: Math.floor(lastUsedAt / 1000),
+      current: hash === currentHash,
+    }));
+}
 
 export function sessionRoutes(tools: LoginTools) {
   return [

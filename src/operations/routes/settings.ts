@@ -1,12 +1,18 @@
-/** Personal settings and the organization's defaults for them (spec 4.1, 4.2; behaviour 2.1, 2.2). */
+/**
+ * Personal settings and the organization's defaults for them (spec 4.1, 4.2; behaviour 2.1, 2.2).
+ *
+ * Asks for another email address (spec 4.1 rule 2; behaviour 2.1 step 3); the page behind its link confirms it.
+ */
 import { command, type NoFields } from "../../../actors/protocol/commands.ts";
-import { mayChangeName } from "../../../domain/own-account.ts";
-import type { SettingValues } from "../../../domain/settings.ts";
-import { checkFullName, codePoints } from "../../../domain/text.ts";
+import { mayChangeName, refuseEmailChange } from "../../../domain/own-account.ts";
+import { type SettingValues, settingOf } from "../../../domain/settings.ts";
+import { checkFullName, codePoints, isEmailAddress } from "../../../domain/text.ts";
 import { canonicalTimezone } from "../../../domain/timezones.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
 import { isRefusal, type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
+import type { StateOf } from "../../../schemas/register.ts";
+import type { SettingKind } from "../../../schemas/setting-rows.ts";
 import {
   type SettingsChange,
   updateDisplaySettings,
@@ -14,13 +20,82 @@ import {
   updateSettings,
   updateUserSettingsDefaults,
 } from "../../../schemas/settings.ts";
-import { userSettings } from "../../../schemas/user-settings.ts";
+import { emojisets, notificationSounds, userSettingRows, userSettings } from "../../../schemas/user-settings.ts";
+import type { Section } from "../../queries/state-section.ts";
 import type { Realm } from "../../runtime/realm.ts";
 import { ok, type Reply, type Result } from "../../runtime/results.ts";
 import { bind, bindProjected, type Call, requireCaller } from "../calls.ts";
-import { startEmailChange } from "../identity/email-change.ts";
+import { hashApiKey } from "../identity/authentication.ts";
 import type { Passwords } from "../identity/passwords.ts";
+import { newSecret } from "../identity/secrets.ts";
+import { emailChangeLink } from "../links.ts";
 import { personName, type RateLimits } from "../rate-limits.ts";
+import { originOf } from "../site.ts";
+
+const emojisetChoices = Object.entries(emojisets).map(([key, text]) => ({ key, text }));
+const choices = { emojiset_choices: emojisetChoices, available_notification_sounds: notificationSounds };
+
+export const ownSettings: Section<"user_settings"> = (_view, user) => ({
+  user_settings: shown<"user_settings">({
+    ...Object.fromEntries(userSettingRows.map(([name]) => [name, settingOf(user, name)])),
+    ...choices,
+  }),
+});
+
+type OlderSection = "update_display_settings" | "update_global_notifications";
+
+/** Older clients find their settings at the top level, each kind under its own event type. */
+function flatSettings<S extends OlderSection>(kind: SettingKind, more: Readonly<Record<string, unknown>>): Section<S> {
+  const rows = userSettingRows.filter(([, row]) => row.kind === kind);
+  return (_view, user, request) => {
+    const values = Object.fromEntries(rows.map(([name]) => [name, settingOf(user, name)]));
+    // Like `shown`.
+    return (request.takesSettingsObject ? {} : { ...values, ...more }) as StateOf<S>;
+  };
+}
+
+export const displaySettings = flatSettings<"update_display_settings">("display", {
+  emojiset_choices: emojisetChoices,
+});
+export const notificationSettings = flatSettings<"update_global_notifications">("notification", {
+  available_notification_sounds: notificationSounds,
+});
+
+/** Defaults for new users; there is no default time zone. */
+export const settingsDefaults: Section<"realm_user_settings_defaults"> = (view) => {
+  const rows = userSettingRows.filter(([name]) => name !== "timezone");
+  const values = rows.map(([name, row]) => [name, view.realm.userDefaults[name] ?? row.default]);
+  return {
+    realm_user_settings_defaults: shown<"realm_user_settings_defaults">({ ...Object.fromEntries(values), ...choices }),
+  };
+};
+
+/** The fields are made from the same rows as their schemas, which the compiler cannot follow. */
+function shown<S extends "user_settings" | "realm_user_settings_defaults">(values: Readonly<Record<string, unknown>>) {
+  return values as StateOf<S>[S & keyof StateOf<S>];
+}
+
+/**
+ * Sends the confirmation email; nothing changes before the user presses the button on the page behind the link. The current address succeeds without an
+ * email. Not stored under the request's Idempotency-Key: a repeat a minute later replaces the link, within the email
+ * rate limit.
+ * @param site the organization's address, where the link leads
+ */
+async function startEmailChange(call: Call, email: string, site: string): Promise<Reply<NoFields>> {
+  const caller = requireCaller(call);
+  const newEmail = email.trim();
+  if (newEmail === caller.email) return ok({});
+  const refused = refuseEmailChange(call.realm.view, caller);
+  if (refused !== null) return refused;
+  if (!isEmailAddress(newEmail, limits.email_code_points_max)) return refuse.badRequest("Enter a valid email address.");
+  if (originOf(call.siteUrl) === null) return refuse.badRequest("Invalid host");
+  const key = newSecret();
+  const link = emailChangeLink(site, key);
+  const asked = { newEmail, keyHash: hashApiKey(key), link };
+  return call.realm.dispatcher.ask(
+    command({ actor: "user", id: caller.id }, "user.email-change.request", asked, caller.id),
+  );
+}
 
 type SettingsCall = Call<ParamsOf<typeof updateSettings>>;
 

@@ -7,7 +7,7 @@ import { type LookupAddress, lookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import ipaddr from "ipaddr.js";
 import { limits } from "../../../schemas/limits.ts";
-import { Semaphore } from "../semaphore.ts";
+import { Semaphore } from "../delivery-limiter.ts";
 import { Undeliverable } from "./undeliverable.ts";
 
 /** All public IPv6 addresses; legacy forms with an embedded IPv4 address are outside of it. */

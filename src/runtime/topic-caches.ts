@@ -6,7 +6,87 @@ import { LRUCache } from "lru-cache";
 import type { IndexedMessage, IndexRange } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Lmdb } from "../store/lmdb.ts";
-import type { Delta } from "../store/projections/projection.ts";
+import type { Delta, Follower } from "../store/projections/projection.ts";
+import { boundedMap } from "./bounded-map.ts";
+
+export interface KeptPolicy {
+  readonly userId: number;
+  readonly visibilityPolicy: number;
+}
+
+const tooMany = Symbol("too many");
+
+/**
+ * Caches which users have a policy for a topic: usually few or none, and read with every post. An entry is kept until
+ * one of the topic's rows changes (M9), so a post reads no range of rows. Bounded in topics and in users per topic.
+ */
+export class TopicPolicies {
+  readonly #known = boundedMap<string, readonly KeptPolicy[] | typeof tooMany>(limits.cached_rows_per_table_max);
+
+  /**
+   * @param read returns the first rows, up to `limit`, by ascending user id
+   * @returns all policies of a topic; null if there are more than are cached
+   */
+  of(
+    channelId: number,
+    foldedTopic: string,
+    read: (limit: number) => readonly KeptPolicy[],
+  ): readonly KeptPolicy[] | null {
+    const name = `${channelId}:${foldedTopic}`;
+    let known = this.#known.get(name);
+    if (known === undefined) {
+      const rows = read(limits.topic_policies_kept_max + 1);
+      known = rows.length > limits.topic_policies_kept_max ? tooMany : rows;
+      this.#known.set(name, known);
+    }
+    return known === tooMany ? null : known;
+  }
+
+  apply({ table, key }: Delta): void {
+    if (table !== "topicPolicies") return;
+    const [channelId, foldedTopic] = key;
+    this.#known.delete(`${channelId}:${foldedTopic}`);
+  }
+}
+
+interface Known {
+  /** The user has no more policies than this. */
+  readonly atMost: number;
+  /** Whether the user has exactly `atMost`. */
+  readonly isExact: boolean;
+}
+
+/**
+ * Whether a user has room for one more topic policy, without counting the rows for every post that starts a topic. It
+ * knows an upper bound for each user, which follows the writes (M9), and counts only when that bound reaches the limit.
+ */
+export class TopicCounts implements Follower {
+  readonly #known = boundedMap<number, Known>(limits.cached_rows_per_table_max);
+
+  /** @param count counts the user's rows, up to `limit` */
+  hasRoom(userId: number, count: (limit: number) => number): boolean {
+    const limit = limits.user_topics_per_user_max;
+    let known = this.#known.get(userId);
+    if (known === undefined || (known.atMost >= limit && !known.isExact)) {
+      known = { atMost: count(limit), isExact: true };
+      this.#known.set(userId, known);
+    }
+    return known.atMost < limit;
+  }
+
+  /** A row that is removed was there; a row that is written may be new or may replace another. */
+  apply({ table, key, row }: Delta): void {
+    if (table !== "userTopics") return;
+    const [userId] = key;
+    const known = this.#known.get(userId);
+    if (known === undefined) return;
+    if (row === null) this.#known.set(userId, { ...known, atMost: known.atMost - 1 });
+    // Nothing is added at the limit, so the row replaces another.
+    else if (known.atMost < limits.user_topics_per_user_max) {
+      this.#known.set(userId, { atMost: known.atMost + 1, isExact: false });
+    }
+  }
+}
 
 interface Tail {
   /** Ascending, without gaps up to the newest message of the channel. */
