@@ -111,7 +111,7 @@ class StoppedFolder {
         const folder = realmFolder(dataDir, entry.id);
         // Rows of an earlier version are rewritten when the organization is opened.
         const isCurrent = await readClosed(folder, (rows) => rows.get("meta", "format")?.value === storeVersion);
-        return isCurrent ? readClosed(folder, work) : work(this.#realm(entry).environment);
+        return isCurrent ? readClosed(folder, work) : work(this.#realm(entry).lmdb);
       },
       withRealm: async (entry, work) => work(this.#realm(entry)),
       eraseRealm: (entry, progress) =>

@@ -175,7 +175,7 @@ export async function openRealms(config: Config, context: RealmsContext): Promis
       });
       entries.set(realm, entry);
       if (isFirst) hub.announceRestart(restartBody(context.startedAt));
-      if (isFirst) for (const line of realm.environment.unreadableRows) alarm.warn(`organization ${entry.id}: ${line}`);
+      if (isFirst) for (const line of realm.lmdb.unreadableRows) alarm.warn(`organization ${entry.id}: ${line}`);
       new WebhookRelay(realm, entry.id, webhooks);
       new MailRelay(realm, entry.id, mailSender, {
         site: () => siteOf(realm),

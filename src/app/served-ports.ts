@@ -47,7 +47,7 @@ export function servedPorts(parts: ServedParts): AdminPorts {
       const realm = host.openRealm(entry);
       // A closed organization's store has every turn.
       if (realm === null) return readClosed(realmFolder(dataDir, entry.id), work);
-      const found = work(realm.environment);
+      const found = work(realm.lmdb);
       await onceDurable(realm.gate);
       return found;
     },

@@ -49,16 +49,16 @@ async function setBack({ realm: label, json }: RealmOptions): Promise<void> {
     const entry = root.realms().find((candidate) => candidate.label === label);
     if (entry === undefined) throw new AdminFailure("refused", `there is no realm ${JSON.stringify(label)}`);
     const now = systemClock.now();
-    const environment = openLmdb(realmFolder(dataDir(), entry.id));
+    const lmdb = openLmdb(realmFolder(dataDir(), entry.id));
     try {
-      const before = lastTurnAt(environment);
+      const before = lastTurnAt(lmdb);
       // The archive would not notice the changes.
       breakChain(dataDir());
-      const rows = setTime(environment, now);
+      const rows = setTime(lmdb, now);
       if (rows !== null) root.putRealm({ ...entry, dueHint: 0 });
       return { before: textOf(before), now: textOf(now), changed_rows: rows };
     } finally {
-      await environment.close();
+      await lmdb.close();
     }
   });
   if (json === true) say(JSON.stringify(result));

@@ -9,14 +9,14 @@ import { AdminFailure } from "./admin/operation.ts";
  * @param folder of a realm that nobody writes to
  * @throws AdminFailure when it is gone
  */
-export async function readClosed<T>(folder: string, work: (environment: Lmdb) => T): Promise<T> {
+export async function readClosed<T>(folder: string, work: (lmdb: Lmdb) => T): Promise<T> {
   // Opening creates what is missing, and the organization may have been erased a moment ago.
   if (!existsSync(dataFile(folder))) throw new AdminFailure("refused", `${folder} does not exist any more`);
-  const environment = openLmdb(folder);
+  const lmdb = openLmdb(folder);
   try {
-    return work(environment);
+    return work(lmdb);
   } finally {
-    await environment.close();
+    await lmdb.close();
   }
 }
 

@@ -277,19 +277,19 @@ function inAll(name: string, what: string, host: RealmHost, of: (realm: Realm) =
 }
 
 function rowsOf(table: "deadLetters" | "mailbox" | "timers"): (realm: Realm) => number {
-  return ({ environment }) => environment.count(table);
+  return ({ lmdb }) => lmdb.count(table);
 }
 
 function messagesOf({ view }: Realm): number {
   return view.counter("message");
 }
 
-function storeBytesOf({ environment }: Realm): number {
-  return statSync(environment.file, { throwIfNoEntry: false })?.size ?? 0;
+function storeBytesOf({ lmdb }: Realm): number {
+  return statSync(lmdb.file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-function backlogOf({ view, environment }: Realm): number {
-  return view.counter("message") - stateOf(environment.get("searchState", searchStateKey)).messagesUpTo;
+function backlogOf({ view, lmdb }: Realm): number {
+  return view.counter("message") - stateOf(lmdb.get("searchState", searchStateKey)).messagesUpTo;
 }
 
 /** By organization, the same ones in each metric, and the sum of all others. A label has no parentheses, so "(other)" is none. */

@@ -86,7 +86,7 @@ async function fillStagedRealm(
     const params = { label, name, ownerEmail, ownerFullName: "Owner", passwordHash, apiKeyHash };
     const created = await realm.dispatcher.ask(command({ actor: "realm" }, "realm.create", params, null));
     if (created.kind === "refused") throw new Error(`the realm could not be created: ${created.msg}`);
-    keepIdentity(realm.environment, identity);
+    keepIdentity(realm.lmdb, identity);
   } finally {
     await realm.close();
   }

@@ -73,7 +73,7 @@ export class StoreFailed extends Error {
 }
 
 export interface CommandRunnerOptions {
-  readonly environment: Lmdb;
+  readonly lmdb: Lmdb;
   readonly projections: RealmProjections;
   readonly view: RealmView;
   readonly turn: TurnState;
@@ -83,7 +83,7 @@ export interface CommandRunnerOptions {
 
 export class CommandRunner {
   readonly #activations = new Activations();
-  readonly #environment: Lmdb;
+  readonly #lmdb: Lmdb;
   readonly #projections: RealmProjections;
   readonly #view: RealmView;
   readonly #turn: TurnState;
@@ -91,7 +91,7 @@ export class CommandRunner {
   readonly #deferredReplies: DeferredReplies;
 
   constructor(options: CommandRunnerOptions) {
-    this.#environment = options.environment;
+    this.#lmdb = options.lmdb;
     this.#projections = options.projections;
     this.#view = options.view;
     this.#turn = options.turn;
@@ -177,13 +177,13 @@ export class CommandRunner {
 
   #write(writes: readonly PreparedWrite[], answers: readonly KeptAnswer[]): void {
     const write = () => {
-      for (const one of writes) this.#environment.write(one);
+      for (const one of writes) this.#lmdb.write(one);
       for (const answer of answers) this.#keys.keep(answer, this.#turn.now);
     };
     try {
       // A volatile turn has no open transaction.
-      if (this.#environment.isWriting) write();
-      else this.#environment.transaction(write);
+      if (this.#lmdb.isWriting) write();
+      else this.#lmdb.transaction(write);
     } catch (error) {
       throw new StoreFailed(error);
     }
@@ -199,14 +199,14 @@ export class CommandRunner {
     const attempts = source.kind === "mailbox" ? source.attempts + 1 : 1;
     const sequence = source.kind === "mailbox" ? source.sequence : ++this.#turn.counters.sequence;
     const isDead = attempts >= limits.mailbox_attempts_max;
-    this.#environment.transaction(() => {
-      if (source.kind === "timer") this.#environment.remove("timers", [source.dueAt, source.sequence]);
+    this.#lmdb.transaction(() => {
+      if (source.kind === "timer") this.#lmdb.remove("timers", [source.dueAt, source.sequence]);
       if (isDead) {
         const letter = { sequence, command, diedAt: this.#turn.now, error: String(error), attempts, delivery: null };
-        this.#environment.remove("mailbox", sequence);
-        this.#environment.put("deadLetters", sequence, letter);
+        this.#lmdb.remove("mailbox", sequence);
+        this.#lmdb.put("deadLetters", sequence, letter);
       } else {
-        this.#environment.put("mailbox", sequence, { sequence, command, attempts });
+        this.#lmdb.put("mailbox", sequence, { sequence, command, attempts });
       }
     });
     return isDead ? null : { ...queued, source: { kind: "mailbox", sequence, attempts } };

@@ -54,7 +54,7 @@ export class Dispatcher {
   readonly realmCounters: RealmCounters;
   readonly batches: Batches;
   readonly inFlightRequests: InFlightRequests;
-  readonly #environment: Lmdb;
+  readonly #lmdb: Lmdb;
   readonly #gate: DurabilityGate;
   readonly #projections: RealmProjections;
   readonly #clock: Clock;
@@ -82,31 +82,31 @@ export class Dispatcher {
   #recoveredUpTo: number | null = null;
 
   constructor(options: DispatcherOptions) {
-    this.#environment = options.environment;
+    this.#lmdb = options.lmdb;
     this.#gate = options.gate;
     this.#projections = options.projections;
     this.#clock = options.clock;
     this.#alarm = options.alarm;
     this.#acceptsWrites = options.acceptsWrites;
     this.#turnWatch = options.turnWatch ?? null;
-    this.realmCounters = RealmCounters.open(options.environment, options.acceptsWrites());
+    this.realmCounters = RealmCounters.open(options.lmdb, options.acceptsWrites());
     this.#turn = this.realmCounters.turn;
     this.#time = new RealmTime(options.clock, this.realmCounters.mark, options.alarm.warn);
     const times = timesOf(this.#time, this.#turn, () => this.#isInTurn);
-    const { environment, projections, gate } = options;
-    this.view = new RealmView({ environment, projections, turn: this.#turn, times, reads: gate.reads });
+    const { lmdb, projections, gate } = options;
+    this.view = new RealmView({ lmdb, projections, turn: this.#turn, times, reads: gate.reads });
     this.volatileTimers = new VolatileTimers(options.clock);
     this.#deferredReplies = new DeferredReplies(this.volatileTimers);
-    const keys = new IdempotencyKeys(options.environment);
+    const keys = new IdempotencyKeys(options.lmdb);
     this.inFlightRequests = new InFlightRequests(keys);
-    const shared = { environment, projections, view: this.view, turn: this.#turn };
+    const shared = { lmdb, projections, view: this.view, turn: this.#turn };
     this.#runner = new CommandRunner({ ...shared, keys, deferredReplies: this.#deferredReplies });
     this.#outputs = new TurnOutputs(options);
     this.#followers = [options.projections, ...this.view.followers, this.#outputs];
     const { volatileTimers } = this;
     this.batches = new Batches({ volatileTimers, acceptsWrites: options.acceptsWrites, send: (one) => this.send(one) });
     const clock = { now: () => this.#time.due(), after: options.clock.after.bind(options.clock) };
-    this.#timers = new DurableTimers(options.environment, clock, (queued) => this.#enqueue(queued));
+    this.#timers = new DurableTimers(options.lmdb, clock, (queued) => this.#enqueue(queued));
     this.#recover(0);
     this.#timers.arm();
   }
@@ -128,7 +128,7 @@ export class Dispatcher {
   /** Mailbox rows of the previous run are queued first, in their order (M3, M7), up to the queue's bound at a time. */
   #recover(after: number): void {
     const limit = limits.queued_commands_max;
-    const rows = this.#environment.rows("mailbox", { start: after + 1, limit });
+    const rows = this.#lmdb.rows("mailbox", { start: after + 1, limit });
     for (const { row } of rows) {
       const source = { kind: "mailbox", sequence: row.sequence, attempts: row.attempts } as const;
       this.#enqueue({ command: row.command as Command, source, resolve: null, idempotencyKey: null });
@@ -198,7 +198,7 @@ export class Dispatcher {
     try {
       if (isVolatileTurn) this.#runQueue(kind);
       else {
-        this.#environment.transaction(() => {
+        this.#lmdb.transaction(() => {
           this.#runQueue(kind);
           this.#spill();
           this.realmCounters.write();
@@ -244,7 +244,7 @@ export class Dispatcher {
     for (const queued of this.#queue.commands) {
       if (queued.source.kind !== "sent" || isVolatile(queued.command)) continue;
       const sequence = ++this.#turn.counters.sequence;
-      this.#environment.put("mailbox", sequence, { sequence, command: queued.command, attempts: 0 });
+      this.#lmdb.put("mailbox", sequence, { sequence, command: queued.command, attempts: 0 });
       queued.source = { kind: "mailbox", sequence, attempts: 0 };
     }
   }
@@ -357,7 +357,7 @@ export class Dispatcher {
   }
 
   #writeAlone(work: () => void): void {
-    orEnd(this.#alarm, () => this.#environment.transaction(work));
+    orEnd(this.#alarm, () => this.#lmdb.transaction(work));
   }
 
   /** Takes a position for an event without a command (heartbeats). Renewing the lease writes one page (E1). */
@@ -370,7 +370,7 @@ export class Dispatcher {
   /** When the next durable timer is due; 0 if anything is queued or unwritten; null if there is neither. */
   get nextDueAt(): number | null {
     const isAtRest = this.#queue.length + this.#queue.deferredLength === 0 && this.batches.isWritten;
-    return isAtRest ? nextDueIn(this.#environment) : 0;
+    return isAtRest ? nextDueIn(this.#lmdb) : 0;
   }
 
   get queueLength(): number {

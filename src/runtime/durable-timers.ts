@@ -24,11 +24,11 @@ export class ServedDueTimes {
    */
   read(id: number, folder: string): boolean {
     if (statSync(dataFile(folder)).size > limits.cluster_opened_at_once_bytes) return false;
-    const environment = openLmdb(folder);
+    const lmdb = openLmdb(folder);
     try {
-      this.#dueAt.set(id, nextDueIn(environment));
+      this.#dueAt.set(id, nextDueIn(lmdb));
     } finally {
-      void environment.close();
+      void lmdb.close();
     }
     return true;
   }
@@ -53,15 +53,15 @@ const dueRows_max = 100;
  * When a closed realm has work again: 0 if it has some already (commands, deliveries), else the time of its next timer,
  * or null without one.
  */
-export function nextDueIn(environment: Lmdb): number | null {
+export function nextDueIn(lmdb: Lmdb): number | null {
   const hasWork = (["mailbox", "mails", "webhookDeliveries"] as const).some(
-    (table) => environment.keys(table, { limit: 1 }).length > 0,
+    (table) => lmdb.keys(table, { limit: 1 }).length > 0,
   );
-  return hasWork ? 0 : (environment.keys("timers", { limit: 1 })[0]?.[0] ?? null);
+  return hasWork ? 0 : (lmdb.keys("timers", { limit: 1 })[0]?.[0] ?? null);
 }
 
 export class DurableTimers {
-  readonly #environment: Lmdb;
+  readonly #lmdb: Lmdb;
   readonly #clock: Pick<Clock, "now" | "after">;
   readonly #fire: (queued: QueuedCommand) => void;
   /** Rows that are already in the command queue. */
@@ -74,8 +74,8 @@ export class DurableTimers {
   #isStopped = false;
 
   /** @param clock its `now` decides which timers are due (realm-time.ts) */
-  constructor(environment: Lmdb, clock: Pick<Clock, "now" | "after">, fire: (queued: QueuedCommand) => void) {
-    this.#environment = environment;
+  constructor(lmdb: Lmdb, clock: Pick<Clock, "now" | "after">, fire: (queued: QueuedCommand) => void) {
+    this.#lmdb = lmdb;
     this.#clock = clock;
     this.#fire = fire;
   }
@@ -105,7 +105,7 @@ export class DurableTimers {
   arm(): void {
     const now = this.#clock.now();
     const limit = dueRows_max + this.#firing.size;
-    const rows = this.#environment.rows("timers", { limit });
+    const rows = this.#lmdb.rows("timers", { limit });
     this.#nextDueAt = null;
     this.#mayBeMore = false;
     for (const { row } of rows) {

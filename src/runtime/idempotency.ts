@@ -23,12 +23,12 @@ interface Use {
 }
 
 export class IdempotencyKeys {
-  readonly #environment: Lmdb;
+  readonly #lmdb: Lmdb;
   /** By user, counted once and then maintained. */
   readonly #uses = new Map<number, Use>();
 
-  constructor(environment: Lmdb) {
-    this.#environment = environment;
+  constructor(lmdb: Lmdb) {
+    this.#lmdb = lmdb;
   }
 
   /**
@@ -36,7 +36,7 @@ export class IdempotencyKeys {
    * executed.
    */
   find(idempotencyKey: IdempotencyKey, now: number): Reply | null {
-    const row = this.#environment.get("idempotency", [idempotencyKey.userId, idempotencyKey.keyHash]);
+    const row = this.#lmdb.get("idempotency", [idempotencyKey.userId, idempotencyKey.keyHash]);
     if (row === undefined || now - row.at > limits.idempotency_kept_ms) return null;
     if (row.paramsHash !== idempotencyKey.paramsHash) return keyReused();
     return JSON.parse(row.body) as Reply;
@@ -55,8 +55,8 @@ export class IdempotencyKeys {
     const { userId, keyHash, paramsHash } = idempotencyKey;
     const bytes = Buffer.byteLength(body);
     const use = this.#makeRoom(userId, bytes, now);
-    this.#environment.put("idempotency", [userId, keyHash], { paramsHash, status, body, at: now });
-    this.#environment.put("idempotencyAges", [userId, now, keyHash], { bytes });
+    this.#lmdb.put("idempotency", [userId, keyHash], { paramsHash, status, body, at: now });
+    this.#lmdb.put("idempotencyAges", [userId, now, keyHash], { bytes });
     this.#uses.set(userId, { keys: use.keys + 1, bytes: use.bytes + bytes });
   }
 
@@ -68,7 +68,7 @@ export class IdempotencyKeys {
   }
 
   #oldest(userId: number, limit: number) {
-    return this.#environment.rows("idempotencyAges", { start: [userId], end: [userId + 1], limit });
+    return this.#lmdb.rows("idempotencyAges", { start: [userId], end: [userId + 1], limit });
   }
 
   /**
@@ -83,8 +83,8 @@ export class IdempotencyKeys {
       for (const { key, row } of this.#oldest(userId, 2)) {
         const [, at, keyHash] = key;
         if (now - at <= limits.idempotency_kept_ms && !isFull()) break;
-        this.#environment.remove("idempotencyAges", key);
-        if (this.#isOf(at, [userId, keyHash])) this.#environment.remove("idempotency", [userId, keyHash]);
+        this.#lmdb.remove("idempotencyAges", key);
+        if (this.#isOf(at, [userId, keyHash])) this.#lmdb.remove("idempotency", [userId, keyHash]);
         keys--;
         used -= row.bytes;
       }
@@ -95,7 +95,7 @@ export class IdempotencyKeys {
   /** A damaged answer counts as matching, so that it is removed and the turn does not fail because of it (M6). */
   #isOf(at: number, key: [number, string]): boolean {
     try {
-      return this.#environment.get("idempotency", key)?.at === at;
+      return this.#lmdb.get("idempotency", key)?.at === at;
     } catch (error) {
       if (damageIn(error) === null) throw error;
       return true;

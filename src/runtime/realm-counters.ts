@@ -22,15 +22,15 @@ interface RealmCountersRow {
 
 export class RealmCounters {
   readonly turn: TurnState;
-  readonly #environment: Lmdb;
+  readonly #lmdb: Lmdb;
   #ceiling: number;
   #eventBytes: number;
   #mark: TimeMark | null;
   /** Clock jumps while the realm was open earlier. */
   readonly #earlierClockJumps: number;
 
-  private constructor(environment: Lmdb, row: RealmCountersRow) {
-    this.#environment = environment;
+  private constructor(lmdb: Lmdb, row: RealmCountersRow) {
+    this.#lmdb = lmdb;
     const counters = Object.fromEntries(counterNames.map((name) => [name, row.counters[name] ?? 0]));
     this.turn = {
       now: row.turnAt,
@@ -56,14 +56,14 @@ export class RealmCounters {
    * Reads the counters and begins a new boot: positions start at the previous ceiling (E1).
    * @param mayWrite false on a full disk: the first turn writes the row, before it takes a position
    */
-  static open(environment: Lmdb, mayWrite = true): RealmCounters {
-    const stored = environment.get("meta", "counters")?.value as RealmCountersRow | undefined;
+  static open(lmdb: Lmdb, mayWrite = true): RealmCounters {
+    const stored = lmdb.get("meta", "counters")?.value as RealmCountersRow | undefined;
     const realmCounters = new RealmCounters(
-      environment,
+      lmdb,
       stored ?? { counters: {}, positionCeiling: 1, turnAt: 0, eventBytes: 0, clockJumps: 0 },
     );
     realmCounters.turn.counters.boot++;
-    if (mayWrite) environment.transaction(() => realmCounters.write());
+    if (mayWrite) lmdb.transaction(() => realmCounters.write());
     return realmCounters;
   }
 
@@ -115,6 +115,6 @@ export class RealmCounters {
       ...("bootId" in mark ? { mark } : {}),
       clockJumps: this.turn.clockJumps,
     };
-    this.#environment.put("meta", "counters", { value: row });
+    this.#lmdb.put("meta", "counters", { value: row });
   }
 }

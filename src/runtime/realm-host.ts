@@ -159,7 +159,7 @@ export class RealmHost {
       ...(this.#options.turnWatch === undefined ? {} : { turnWatch: this.#options.turnWatch }),
       ...(this.#options.sharedFilesOf === undefined ? {} : { sharedFiles: this.#options.sharedFilesOf(entry.id) }),
     });
-    if (acceptsWrites()) keepIdentity(realm.environment, entry);
+    if (acceptsWrites()) keepIdentity(realm.lmdb, entry);
     this.#open.set(entry.id, realm);
     this.#served.forget(entry.id);
     this.#options.onOpen(realm, entry);

@@ -30,7 +30,7 @@ export interface RealmStoreOptions {
 }
 
 export interface RealmStore {
-  readonly environment: Lmdb;
+  readonly lmdb: Lmdb;
   readonly gate: DurabilityGate;
   /** Part of every queue id; a restored backup gets a new one (E1). */
   readonly epoch: string;
@@ -51,7 +51,7 @@ export function openRealmStore(options: RealmStoreOptions): RealmStore {
   const durable = durability.adopt({ id: options.id ?? 0, folder, tables });
   return {
     ...store,
-    environment: lmdbOf(durable.tables),
+    lmdb: lmdbOf(durable.tables),
     gate: durable.gate,
     get isStored() {
       return durable.isStored;
@@ -68,9 +68,9 @@ function prepared(tables: LmdbTables, options: RealmStoreOptions): RealmStore {
   try {
     knownVersion(store);
     refuseUnknownTables(store, tables.unknownTables);
-    const [environment, assertOwned] = owned(store, options);
-    const epoch = prepare(environment);
-    return { environment, gate: alwaysDurable, epoch, isStored: true, assertOwned, close: () => environment.close() };
+    const [lmdb, assertOwned] = owned(store, options);
+    const epoch = prepare(lmdb);
+    return { lmdb, gate: alwaysDurable, epoch, isStored: true, assertOwned, close: () => lmdb.close() };
   } catch (error) {
     void store.close();
     throw error;
@@ -89,16 +89,16 @@ function owned(store: Lmdb, { folder, owner }: RealmStoreOptions): [Lmdb, () => 
  * @returns the realm's epoch
  * @throws UnknownFormat
  */
-function prepare(environment: Lmdb): string {
-  const version = knownVersion(environment);
-  const stored = environment.get("meta", "epoch")?.value as string | undefined;
-  refuseWithoutHead(environment);
-  if (version !== undefined) migrateStore(environment, version);
+function prepare(lmdb: Lmdb): string {
+  const version = knownVersion(lmdb);
+  const stored = lmdb.get("meta", "epoch")?.value as string | undefined;
+  refuseWithoutHead(lmdb);
+  if (version !== undefined) migrateStore(lmdb, version);
   if (version !== undefined && stored !== undefined) return stored;
   const epoch = stored ?? randomBytes(6).toString("hex");
-  environment.transaction(() => {
-    environment.put("meta", "format", { value: storeVersion });
-    environment.put("meta", "epoch", { value: epoch });
+  lmdb.transaction(() => {
+    lmdb.put("meta", "format", { value: storeVersion });
+    lmdb.put("meta", "epoch", { value: epoch });
   });
   return epoch;
 }

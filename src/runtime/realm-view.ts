@@ -24,7 +24,7 @@ export interface TurnState {
 }
 
 export interface RealmViewOptions {
-  readonly environment: Lmdb;
+  readonly lmdb: Lmdb;
   readonly projections: RealmProjections;
   readonly turn: TurnState;
   /** The clock's time between turns; the turn's time within a turn. */
@@ -39,16 +39,16 @@ export class RealmView implements View {
   readonly #topicPolicies = new TopicPolicies();
   readonly #topicCounts = new TopicCounts();
   readonly #watches = new MessageWatches();
-  readonly #environment: Lmdb;
+  readonly #lmdb: Lmdb;
   readonly #projections: RealmProjections;
   readonly #turn: TurnState;
   readonly #times: Times;
   readonly #reads: ReadTracker;
 
-  constructor({ environment, projections, turn, times, reads }: RealmViewOptions) {
-    this.#environment = environment;
+  constructor({ lmdb, projections, turn, times, reads }: RealmViewOptions) {
+    this.#lmdb = lmdb;
     this.#reads = reads;
-    this.tails = new ChannelTails(environment);
+    this.tails = new ChannelTails(lmdb);
     this.#projections = projections;
     this.#turn = turn;
     this.#times = times;
@@ -84,7 +84,7 @@ export class RealmView implements View {
   }
   count(table: TableName): number {
     this.#reads.noteRead(table);
-    return this.#environment.count(table);
+    return this.#lmdb.count(table);
   }
   get realm() {
     return this.#seen(this.#projections.realm).record;
@@ -168,15 +168,15 @@ export class RealmView implements View {
     return this.cache.get(table, key, this.#read) as RowOf<T> | undefined;
   }
 
-  readonly #read = (table: TableName, key: unknown): unknown => this.#environment.get(table, key as KeyOf<TableName>);
+  readonly #read = (table: TableName, key: unknown): unknown => this.#lmdb.get(table, key as KeyOf<TableName>);
 
   rows<T extends TableName>(table: T, range: RangeOptions<T>) {
     this.#reads.noteRead(table);
-    return this.#environment.rows(table, range);
+    return this.#lmdb.rows(table, range);
   }
   keys<T extends TableName>(table: T, range: RangeOptions<T>): KeyOf<T>[] {
     this.#reads.noteRead(table);
-    return this.#environment.keys(table, range);
+    return this.#lmdb.keys(table, range);
   }
 
   #seen<P extends { readonly tables: readonly TableName[] }>(projection: P): P {

@@ -150,7 +150,7 @@ const upkeepMs = 60_000;
 const upkeepAgainMs = 100;
 
 export class Realm {
-  readonly environment: Lmdb;
+  readonly lmdb: Lmdb;
   readonly projections: RealmProjections;
   readonly dispatcher: Dispatcher;
   readonly log: EventLog;
@@ -168,11 +168,11 @@ export class Realm {
     this.use = new RealmUse(options.clock);
     const store = openRealmStore(options);
     this.#store = store;
-    this.environment = store.environment;
+    this.lmdb = store.lmdb;
     this.gate = store.gate;
     this.epoch = store.epoch;
     try {
-      this.projections = RealmProjections.rebuild(this.environment);
+      this.projections = RealmProjections.rebuild(this.lmdb);
     } catch (error) {
       void store.close();
       throw error;
@@ -187,7 +187,7 @@ export class Realm {
       ...(options.sharedFiles === undefined ? {} : { shared: options.sharedFiles }),
     });
     this.dispatcher = new Dispatcher({
-      environment: this.environment,
+      lmdb: this.lmdb,
       gate: this.gate,
       projections: this.projections,
       clock: options.clock,
@@ -196,8 +196,8 @@ export class Realm {
       discard: (file) => this.files.discard(file),
       ...(options.turnWatch === undefined ? {} : { turnWatch: options.turnWatch }),
     });
-    this.log = new EventLog(this.environment);
-    watchRetention(this.dispatcher, this.environment.get("realm", "realm") !== undefined, options.alarm.warn);
+    this.log = new EventLog(this.lmdb);
+    watchRetention(this.dispatcher, this.lmdb.get("realm", "realm") !== undefined, options.alarm.warn);
     watchActivity(this.dispatcher);
     this.#runUpkeep();
     this.files.sweep(() => this.#referenced()).catch((error: unknown) => options.alarm.bug(error, null));
@@ -217,12 +217,12 @@ export class Realm {
   #referenced(): { has(name: string): boolean } {
     this.#store.assertOwned();
     const ofRealm: RowOf<"realmPictures">[] = [];
-    this.environment.each("realmPictures", (row) => ofRealm.push(row));
+    this.lmdb.each("realmPictures", (row) => ofRealm.push(row));
     const pictures = referencedFiles(this.view.users.all(), this.view.realmEmoji.all(), ofRealm);
     return {
       has: (name) => {
         const file = uploadedFile(name);
-        return file === null ? pictures.has(name) : this.environment.has("attachmentFiles", file);
+        return file === null ? pictures.has(name) : this.lmdb.has("attachmentFiles", file);
       },
     };
   }
@@ -245,10 +245,10 @@ export class Realm {
       const { realmCounters } = this.dispatcher;
       const before = realmCounters.eventBytes;
       try {
-        this.environment.clearDeadReaders();
+        this.lmdb.clearDeadReaders();
         this.files.discardPostponed();
         this.#prune(before);
-        if (hasTooManyLetters(this.environment)) this.dispatcher.maintain(() => pruneLetters(this.environment));
+        if (hasTooManyLetters(this.lmdb)) this.dispatcher.maintain(() => pruneLetters(this.lmdb));
       } finally {
         this.#runUpkeep(realmCounters.eventBytes < before ? upkeepAgainMs : upkeepMs);
       }

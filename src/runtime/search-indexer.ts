@@ -129,8 +129,8 @@ export class SearchIndexer {
 
   /** More unindexed messages than searches can scan one by one. */
   #isFarBehind(): boolean {
-    const { view, environment } = this.#realm;
-    const { messagesUpTo } = stateOf(environment.get("searchState", searchStateKey));
+    const { view, lmdb } = this.#realm;
+    const { messagesUpTo } = stateOf(lmdb.get("searchState", searchStateKey));
     return view.counter("message") - messagesUpTo > limits.search_tail_messages_max;
   }
 
@@ -148,12 +148,12 @@ export class SearchIndexer {
       return false;
     }
     if (changes.length === 0) return false;
-    const { environment, dispatcher } = this.#realm;
+    const { lmdb, dispatcher } = this.#realm;
     let isDone = false;
     dispatcher.maintain(() => {
       for (const { table, key, row } of changes) {
-        if (row === null) environment.remove(table, key);
-        else environment.put(table, key, row);
+        if (row === null) lmdb.remove(table, key);
+        else lmdb.put(table, key, row);
       }
       isDone = true;
     });
@@ -162,10 +162,10 @@ export class SearchIndexer {
   }
 
   #nextSlice(size: SliceSize): readonly SearchChange[] {
-    const { environment } = this.#realm;
-    const state = stateOf(environment.get("searchState", searchStateKey));
-    if (state.merge !== null) return mergeSlice(environment, state, state.merge, size);
-    if (state.leftovers.length > 0) return removeLeftovers(environment, state, size);
+    const { lmdb } = this.#realm;
+    const state = stateOf(lmdb.get("searchState", searchStateKey));
+    if (state.merge !== null) return mergeSlice(lmdb, state, state.merge, size);
+    if (state.leftovers.length > 0) return removeLeftovers(lmdb, state, size);
     const merge = mergeToBegin(state);
     if (merge !== null) return [stateChange(begun(state, merge))];
     for (const find of [() => this.#tail(state, size), () => this.#edited(state, size), () => this.#topics(state)]) {
@@ -247,7 +247,7 @@ export class SearchIndexer {
       const id = this.#toSweep.pop();
       if (id === undefined) return [];
       const segment = state.segments.find((candidate) => candidate.id === id);
-      if (segment === undefined || !isMostlyGone(this.#realm.environment, id, this.#terms.everyMessage)) continue;
+      if (segment === undefined || !isMostlyGone(this.#realm.lmdb, id, this.#terms.everyMessage)) continue;
       return [stateChange(begun(state, newMerge(state, [segment], segment.level, true)))];
     }
   }

@@ -111,13 +111,13 @@ const bounds_default: TailBounds = {
 const rowsPerRead = 2000;
 
 export class ChannelTails {
-  readonly #environment: Lmdb;
+  readonly #lmdb: Lmdb;
   readonly #entriesPerChannel: number;
   /** A tail that grows is set again, because the cache computes sizes only in `set`. */
   readonly #tails: LRUCache<number, Tail>;
 
-  constructor(environment: Lmdb, bounds = bounds_default) {
-    this.#environment = environment;
+  constructor(lmdb: Lmdb, bounds = bounds_default) {
+    this.#lmdb = lmdb;
     this.#entriesPerChannel = bounds.entriesPerChannel;
     // Each tail takes at least its share of all entries, which bounds their number. With `max` the cache would allocate
     // all slots for every realm that is opened (bounded-map.ts).
@@ -153,7 +153,7 @@ export class ChannelTails {
 
   #rows(channelId: number, { above, below, limit }: IndexRange): IndexedMessage[] {
     const start = [channelId, Math.min(below, Number.MAX_SAFE_INTEGER) - 1];
-    const rows = this.#environment.rows("channelMessages", { start, end: [channelId, above], reverse: true, limit });
+    const rows = this.#lmdb.rows("channelMessages", { start, end: [channelId, above], reverse: true, limit });
     return rows.map(({ key, row }) => ({ id: key[1], ...row }));
   }
 

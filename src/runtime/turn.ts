@@ -166,7 +166,7 @@ export function orEnd(alarm: Alarm, work: () => void): void {
 }
 
 export interface DispatcherOptions {
-  readonly environment: Lmdb;
+  readonly lmdb: Lmdb;
   /** Through it leaves whatever shows a turn (M1). */
   readonly gate: DurabilityGate;
   readonly projections: RealmProjections;

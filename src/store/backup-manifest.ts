@@ -70,24 +70,24 @@ export async function summaries(folder: string, entries: readonly RealmEntry[]):
   const found: RealmSummary[] = [];
   for (const entry of entries) {
     const realm = realmFolder(folder, entry.id);
-    const environment = openLmdb(realm);
+    const lmdb = openLmdb(realm);
     try {
-      found.push({ ...summaryOf(environment, entry), files: (await listFiles(filesFolder(realm))).length });
+      found.push({ ...summaryOf(lmdb, entry), files: (await listFiles(filesFolder(realm))).length });
     } finally {
-      await environment.close();
+      await lmdb.close();
     }
   }
   return found;
 }
 
-function summaryOf(environment: Lmdb, { id, label }: RealmEntry): Omit<RealmSummary, "files"> {
-  const [newest] = environment.rows("messages", { reverse: true, limit: 1 });
+function summaryOf(lmdb: Lmdb, { id, label }: RealmEntry): Omit<RealmSummary, "files"> {
+  const [newest] = lmdb.rows("messages", { reverse: true, limit: 1 });
   return {
     id,
     label,
-    name: environment.get("realm", "realm")?.name ?? "",
-    users: environment.count("users"),
-    messages: environment.count("messages"),
+    name: lmdb.get("realm", "realm")?.name ?? "",
+    users: lmdb.count("users"),
+    messages: lmdb.count("messages"),
     newestMessageAt: newest === undefined ? null : new Date(newest.row.sentAt).toISOString(),
   };
 }

@@ -104,9 +104,9 @@ export function stepsOf({ progress }: Pick<BackupPorts, "progress">, total: numb
 
 async function copyStore(folder: string, target: string, holds: readonly FileHold[]): Promise<void> {
   mkdirSync(target, { recursive: true, mode: 0o700 });
-  const environment = openLmdb(folder);
-  environment.clearDeadReaders();
-  await environment.backup(target).finally(() => environment.close());
+  const lmdb = openLmdb(folder);
+  lmdb.clearDeadReaders();
+  await lmdb.backup(target).finally(() => lmdb.close());
   await renewed(holds);
 }
 
@@ -127,10 +127,7 @@ async function referencedBy(folder: string): Promise<Map<string, string>> {
  * The files that rows claim, each with a description of its owner. The server removes none of them meanwhile.
  * @param report called for a name that no file of the server has; it is left out, because it could lead anywhere
  */
-export function referencedIn(
-  environment: Lmdb,
-  report: (problem: string) => void = () => undefined,
-): Map<string, string> {
+export function referencedIn(lmdb: Lmdb, report: (problem: string) => void = () => undefined): Map<string, string> {
   const referenced = new Map<string, string>();
   const refer = (owner: string, names: readonly string[]) => {
     for (const name of names) {
@@ -138,10 +135,10 @@ export function referencedIn(
       else report(`${owner}: ${JSON.stringify(name)} is not the name of a file`);
     }
   };
-  environment.each("users", (user) => refer(`user ${user.id}`, avatarFiles(user.avatarFile)));
-  environment.each("attachments", ({ id, file }) => refer(`attachment ${id}`, [uploadName(file)]));
-  environment.each("realmPictures", (row, name) => refer(`organization's ${name}`, [realmPictureFile(row)]));
-  environment.each("realmEmoji", (emoji) => refer(`custom emoji ${emoji.id}`, emojiFiles(emoji)));
+  lmdb.each("users", (user) => refer(`user ${user.id}`, avatarFiles(user.avatarFile)));
+  lmdb.each("attachments", ({ id, file }) => refer(`attachment ${id}`, [uploadName(file)]));
+  lmdb.each("realmPictures", (row, name) => refer(`organization's ${name}`, [realmPictureFile(row)]));
+  lmdb.each("realmEmoji", (emoji) => refer(`custom emoji ${emoji.id}`, emojiFiles(emoji)));
   return referenced;
 }
 
@@ -177,14 +174,13 @@ export async function restoreFolder(root: RootStore, dataDir: string): Promise<v
   for (const entry of root.realms()) {
     const folder = realmFolder(dataDir, entry.id);
     if (!existsSync(dataFile(folder))) throw new Error(`the backup lacks realm ${entry.id}`);
-    const environment = openLmdb(folder, "all-pages");
-    environment.transaction(() => {
-      environment.put("meta", "epoch", { value: randomBytes(6).toString("hex") });
-      for (const key of environment.keys("queues", { limit: Number.MAX_SAFE_INTEGER }))
-        environment.remove("queues", key);
+    const lmdb = openLmdb(folder, "all-pages");
+    lmdb.transaction(() => {
+      lmdb.put("meta", "epoch", { value: randomBytes(6).toString("hex") });
+      for (const key of lmdb.keys("queues", { limit: Number.MAX_SAFE_INTEGER })) lmdb.remove("queues", key);
     });
-    keepIdentity(environment, entry);
-    await environment.close();
+    keepIdentity(lmdb, entry);
+    await lmdb.close();
   }
 }
 
@@ -235,11 +231,11 @@ interface Findings {
 }
 
 async function checkRealm(folder: string, realm: string, findings: Findings): Promise<void> {
-  const environment = openLmdb(folder, "all-pages");
+  const lmdb = openLmdb(folder, "all-pages");
   try {
-    if (checkTables(environment, findings)) await checkFiles(environment, realm, findings.report);
+    if (checkTables(lmdb, findings)) await checkFiles(lmdb, realm, findings.report);
   } finally {
-    await environment.close();
+    await lmdb.close();
   }
 }
 
@@ -250,11 +246,11 @@ async function checkRealm(folder: string, realm: string, findings: Findings): Pr
 export async function checkStore(folder: string): Promise<string[]> {
   const problems: string[] = [];
   try {
-    const environment = openLmdb(folder, "all-pages");
+    const lmdb = openLmdb(folder, "all-pages");
     try {
-      checkTables(environment, { report: (problem) => problems.push(problem), leftOut: () => undefined });
+      checkTables(lmdb, { report: (problem) => problems.push(problem), leftOut: () => undefined });
     } finally {
-      await environment.close();
+      await lmdb.close();
     }
   } catch (error) {
     // Nothing more of it can be read.
@@ -264,21 +260,21 @@ export async function checkStore(folder: string): Promise<string[]> {
 }
 
 /** @returns whether every row is what was written */
-function checkTables(environment: Lmdb, { report, leftOut }: Findings): boolean {
+function checkTables(lmdb: Lmdb, { report, leftOut }: Findings): boolean {
   let damaged = 0;
-  for (const table of Object.keys(rowFields) as TableName[]) damaged += checkRows(environment, table, report);
-  for (const line of environment.unreadableRows) leftOut(line);
+  for (const table of Object.keys(rowFields) as TableName[]) damaged += checkRows(lmdb, table, report);
+  for (const line of lmdb.unreadableRows) leftOut(line);
   // The following checks compare rows and need all of them to be readable.
   if (damaged > 0) return false;
-  refuseWithoutHead(environment);
-  checkIndexes(environment, report);
+  refuseWithoutHead(lmdb);
+  checkIndexes(lmdb, report);
   return true;
 }
 
 /** @returns the number of damaged rows in the table; only the first ones are reported */
-function checkRows(environment: Lmdb, table: TableName, report: (problem: string) => void): number {
+function checkRows(lmdb: Lmdb, table: TableName, report: (problem: string) => void): number {
   let damaged = 0;
-  environment.verify(table, (error) => {
+  lmdb.verify(table, (error) => {
     if (++damaged <= limits.check_rows_reported_max) report(error instanceof Error ? error.message : String(error));
   });
   const unsaid = damaged - limits.check_rows_reported_max;
@@ -287,38 +283,38 @@ function checkRows(environment: Lmdb, table: TableName, report: (problem: string
 }
 
 /** Every message has its conversation and index entries, and every entry its message. */
-function checkIndexes(environment: Lmdb, report: (problem: string) => void): void {
+function checkIndexes(lmdb: Lmdb, report: (problem: string) => void): void {
   let channelMessages = 0;
-  environment.each("messages", (message) => {
-    const conversation = environment.get("conversations", message.conversationId);
+  lmdb.each("messages", (message) => {
+    const conversation = lmdb.get("conversations", message.conversationId);
     if (conversation === undefined) {
       report(`message ${message.id} has no conversation`);
       return;
     }
-    if (!environment.has("conversationMessages", [conversation.id, message.id])) {
+    if (!lmdb.has("conversationMessages", [conversation.id, message.id])) {
       report(`message ${message.id} is not in its conversation`);
     }
     if (conversation.channelId === null) return;
     channelMessages++;
-    if (!environment.has("channelMessages", [conversation.channelId, message.id])) {
+    if (!lmdb.has("channelMessages", [conversation.channelId, message.id])) {
       report(`message ${message.id} is not in its channel`);
     }
   });
-  const messages = environment.count("messages");
-  const inConversations = environment.count("conversationMessages");
-  const inChannels = environment.count("channelMessages");
+  const messages = lmdb.count("messages");
+  const inConversations = lmdb.count("conversationMessages");
+  const inChannels = lmdb.count("channelMessages");
   if (messages !== inConversations) report(`${messages} messages, ${inConversations} entries of conversations`);
   if (channelMessages !== inChannels) report(`${channelMessages} channel messages, ${inChannels} entries of channels`);
 }
 
 /** Every file that a row claims exists, and an uploaded file has its original content. */
-async function checkFiles(environment: Lmdb, realm: string, report: (problem: string) => void): Promise<void> {
+async function checkFiles(lmdb: Lmdb, realm: string, report: (problem: string) => void): Promise<void> {
   const present = new Set(await listFiles(filesFolder(realm)));
-  for (const [name, owner] of referencedIn(environment, report)) {
+  for (const [name, owner] of referencedIn(lmdb, report)) {
     if (!present.has(name)) report(`${owner}: the file ${name} is missing`);
   }
   const uploads: RowOf<"attachments">[] = [];
-  environment.each("attachments", (attachment) => uploads.push(attachment));
+  lmdb.each("attachments", (attachment) => uploads.push(attachment));
   for (const { id, file, size, sha256 } of uploads) {
     const name = uploadName(file);
     const isDamaged = present.has(name) && !(await isIntact(fileIn(filesFolder(realm), name), size, sha256));

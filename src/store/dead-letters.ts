@@ -26,12 +26,12 @@ interface StoredCommand {
   readonly to: { readonly actor: string } & Readonly<Record<string, unknown>>;
 }
 
-export function shownLetters(environment: Lmdb): ShownLetter[] {
-  return environment.rows("deadLetters", { limit: letterRows_max }).map(({ row }) => shown(row));
+export function shownLetters(lmdb: Lmdb): ShownLetter[] {
+  return lmdb.rows("deadLetters", { limit: letterRows_max }).map(({ row }) => shown(row));
 }
 
-export function shownLetter(environment: Lmdb, id: number): ShownLetter | null {
-  const letter = environment.get("deadLetters", id);
+export function shownLetter(lmdb: Lmdb, id: number): ShownLetter | null {
+  const letter = lmdb.get("deadLetters", id);
   return letter === undefined ? null : shown(letter);
 }
 
@@ -75,18 +75,18 @@ function plain(text: string): string {
     .trim();
 }
 
-function removeLetter(environment: Lmdb, { sequence, delivery }: DeadLetterRecord): void {
-  environment.remove("deadLetters", sequence);
-  if (delivery?.kind === "mail") environment.remove("deadMails", delivery.id);
+function removeLetter(lmdb: Lmdb, { sequence, delivery }: DeadLetterRecord): void {
+  lmdb.remove("deadLetters", sequence);
+  if (delivery?.kind === "mail") lmdb.remove("deadMails", delivery.id);
 }
 
-export function hasTooManyLetters(environment: Lmdb): boolean {
-  return environment.count("deadLetters") > limits.dead_letters_max;
+export function hasTooManyLetters(lmdb: Lmdb): boolean {
+  return lmdb.count("deadLetters") > limits.dead_letters_max;
 }
 
 /** Removes the oldest ones. Must be called inside a transaction. */
-export function pruneLetters(environment: Lmdb): void {
-  const surplus = environment.count("deadLetters") - limits.dead_letters_max;
+export function pruneLetters(lmdb: Lmdb): void {
+  const surplus = lmdb.count("deadLetters") - limits.dead_letters_max;
   const limit = Math.min(surplus, limits.dead_letters_pruned_max);
-  for (const { row } of environment.rows("deadLetters", { limit })) removeLetter(environment, row);
+  for (const { row } of lmdb.rows("deadLetters", { limit })) removeLetter(lmdb, row);
 }

@@ -8,13 +8,13 @@ import { encodeRow } from "./codec.ts";
 import type { Lmdb } from "./lmdb.ts";
 
 export class EventLog {
-  readonly #environment: Lmdb;
+  readonly #lmdb: Lmdb;
   #startsAt: number;
 
-  constructor(environment: Lmdb) {
-    this.#environment = environment;
+  constructor(lmdb: Lmdb) {
+    this.#lmdb = lmdb;
     // A log that was never pruned has every event.
-    this.#startsAt = (environment.get("meta", "event-log-start")?.value as number | undefined) ?? 0;
+    this.#startsAt = (lmdb.get("meta", "event-log-start")?.value as number | undefined) ?? 0;
   }
 
   /** Everything from this position on can be replayed. */
@@ -24,7 +24,7 @@ export class EventLog {
 
   /** Rows from a position on, in order. */
   read(from: number, limit: number): EventRecord[] {
-    return this.#environment.rows("events", { start: from, limit }).map(({ row }) => row);
+    return this.#lmdb.rows("events", { start: from, limit }).map(({ row }) => row);
   }
 
   /**
@@ -35,17 +35,17 @@ export class EventLog {
   prune(now: number, bytes: number): number {
     let removed = 0;
     let next = this.#startsAt;
-    for (const { key, row } of this.#environment.rows("events", { limit: limits.event_log_prune_rows_max })) {
+    for (const { key, row } of this.#lmdb.rows("events", { limit: limits.event_log_prune_rows_max })) {
       const age = now - row.at;
       const isTooOld = age > limits.event_log_kept_ms_max;
       const isTooMuch = bytes - removed > limits.event_log_bytes_max && age > limits.event_log_kept_ms_min;
       if (!isTooOld && !isTooMuch) break;
       removed += encodeRow("events", key, row).length;
-      this.#environment.remove("events", key);
+      this.#lmdb.remove("events", key);
       next = key + 1;
     }
     if (removed > 0) {
-      this.#environment.put("meta", "event-log-start", { value: next });
+      this.#lmdb.put("meta", "event-log-start", { value: next });
       this.#startsAt = next;
     }
     return removed;

@@ -22,18 +22,18 @@ export function takenOver(folder: string): OwnershipLost {
 }
 
 /** Takes over an environment. From now on its previous owner cannot commit (M5). */
-export function fenced(environment: Lmdb, folder: string, token: string): FencedEnvironment {
+export function fenced(lmdb: Lmdb, folder: string, token: string): FencedEnvironment {
   const place = new PathGuard(join(folder, "data.mdb"));
-  const isOwned = () => environment.get("meta", ownerKey)?.value === token;
+  const isOwned = () => lmdb.get("meta", ownerKey)?.value === token;
   // One that this process had open before needs no write, for which a full disk has no space.
-  if (!isOwned()) environment.transaction(() => environment.put("meta", ownerKey, { value: token }));
+  if (!isOwned()) lmdb.transaction(() => lmdb.put("meta", ownerKey, { value: token }));
   const check = () => {
     if (!isOwned()) throw takenOver(folder);
   };
-  return Object.assign(Object.create(environment) as Lmdb, {
+  return Object.assign(Object.create(lmdb) as Lmdb, {
     transaction<R>(work: () => R): R {
-      if (environment.isWriting) return environment.transaction(work);
-      const result = environment.transaction(() => {
+      if (lmdb.isWriting) return lmdb.transaction(work);
+      const result = lmdb.transaction(() => {
         check();
         return work();
       });
@@ -44,7 +44,7 @@ export function fenced(environment: Lmdb, folder: string, token: string): Fenced
     // Called every second: an idle process reads nothing from LMDB, which would also set a timer.
     assertOwned() {
       if (!place.mayHaveChanged()) return;
-      environment.refresh();
+      lmdb.refresh();
       check();
     },
   });

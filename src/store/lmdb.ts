@@ -56,9 +56,9 @@ function maxBytesPerUnit(text: string): number {
 export function openLmdb(folder: string, extent: CheckDepth = "inner-pages"): Lmdb {
   const tables = new LmdbTables(folder, extent);
   try {
-    const environment = lmdbOf(tables);
-    refuseUnknownTables(environment, tables.unknownTables);
-    return environment;
+    const lmdb = lmdbOf(tables);
+    refuseUnknownTables(lmdb, tables.unknownTables);
+    return lmdb;
   } catch (error) {
     void tables.close();
     throw error;

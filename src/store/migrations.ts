@@ -19,7 +19,7 @@ export const storeVersion = 1;
 export const formatMark = `colloquy-${storeVersion}`;
 
 /** `storeMigrations[n]` upgrades a store from version n to n + 1; all steps run in one transaction. */
-type StoreMigrations = Readonly<Record<number, (environment: Lmdb) => void>>;
+type StoreMigrations = Readonly<Record<number, (lmdb: Lmdb) => void>>;
 const storeMigrations: StoreMigrations = {};
 
 type Row = Record<string, unknown>;
@@ -44,12 +44,12 @@ export function requireMark(what: string, mark: unknown): void {
  * @returns undefined for a new store
  * @throws UnknownFormat
  */
-export function knownVersion(environment: Lmdb): number | undefined {
+export function knownVersion(lmdb: Lmdb): number | undefined {
   const what = "an organization's data";
-  const version = environment.get("meta", "format")?.value as number | undefined;
+  const version = lmdb.get("meta", "format")?.value as number | undefined;
   if (version !== undefined && version > storeVersion) throw tooNew(what, version);
   // The name of the row that held it before the first release.
-  if (version === undefined && environment.has("meta", "version")) throw fromBefore(what);
+  if (version === undefined && lmdb.has("meta", "version")) throw fromBefore(what);
   return version;
 }
 
@@ -57,9 +57,9 @@ export function knownVersion(environment: Lmdb): number | undefined {
  * In a store of this version a table with an unknown name is one whose name was damaged: its rows would be missing.
  * @throws DamagedData
  */
-export function refuseUnknownTables(environment: Lmdb, [unknown]: readonly string[]): void {
-  if (unknown === undefined || environment.get("meta", "format")?.value !== storeVersion) return;
-  throw new DamagedData(environment.file, `it has a table of an unknown name, ${JSON.stringify(unknown)}`);
+export function refuseUnknownTables(lmdb: Lmdb, [unknown]: readonly string[]): void {
+  if (unknown === undefined || lmdb.get("meta", "format")?.value !== storeVersion) return;
+  throw new DamagedData(lmdb.file, `it has a table of an unknown name, ${JSON.stringify(unknown)}`);
 }
 
 /**
@@ -67,31 +67,27 @@ export function refuseUnknownTables(environment: Lmdb, [unknown]: readonly strin
  * counters, and without either ids would start again.
  * @throws DamagedData
  */
-export function refuseWithoutHead(environment: Lmdb): void {
-  if (environment.has("meta", "format") && environment.has("meta", "counters")) return;
+export function refuseWithoutHead(lmdb: Lmdb): void {
+  if (lmdb.has("meta", "format") && lmdb.has("meta", "counters")) return;
   const tables = (Object.keys(rowVersions) as TableName[]).filter((table) => table !== "meta");
-  const filled = tables.find((table) => environment.keys(table, { limit: 1 }).length > 0);
+  const filled = tables.find((table) => lmdb.keys(table, { limit: 1 }).length > 0);
   if (filled === undefined) return;
-  throw new DamagedData(environment.file, `its version or its counters are missing, while table ${filled} has rows`);
+  throw new DamagedData(lmdb.file, `its version or its counters are missing, while table ${filled} has rows`);
 }
 
 /**
  * Upgrades an organization's store to the current version. After a crash it begins again.
  * @throws Error when a step is missing
  */
-export function migrateStore(
-  environment: Lmdb,
-  version: number,
-  { steps = storeMigrations, to = storeVersion } = {},
-): void {
+export function migrateStore(lmdb: Lmdb, version: number, { steps = storeMigrations, to = storeVersion } = {}): void {
   if (version === to) return;
-  environment.transaction(() => {
+  lmdb.transaction(() => {
     for (let at = version; at < to; at++) {
       const step = steps[at];
       if (step === undefined) throw new Error(`no migration of a store from version ${at}`);
-      step(environment);
+      step(lmdb);
     }
-    environment.put("meta", "format", { value: to });
+    lmdb.put("meta", "format", { value: to });
   });
 }
 

@@ -127,11 +127,11 @@ export function requireData(dataDir: string, id: number): void {
 /** Returns null if it has no identity. */
 async function identityOf(folder: string): Promise<RealmIdentity | null> {
   if (stateOfFile(dataFile(folder)) !== "whole") return null;
-  const environment = openLmdb(folder);
+  const lmdb = openLmdb(folder);
   try {
-    return readIdentity(environment);
+    return readIdentity(lmdb);
   } finally {
-    await environment.close();
+    await lmdb.close();
   }
 }
 

@@ -13,14 +13,14 @@ export interface RealmIdentity {
 const identityKey = "identity";
 
 /** Writes the identity if it differs from the stored one. */
-export function keepIdentity(environment: Lmdb, { id, label, hosts, createdAt }: RealmIdentity): void {
+export function keepIdentity(lmdb: Lmdb, { id, label, hosts, createdAt }: RealmIdentity): void {
   const identity: RealmIdentity = { id, label, hosts, createdAt };
-  const stored = environment.get("meta", identityKey)?.value;
+  const stored = lmdb.get("meta", identityKey)?.value;
   if (JSON.stringify(stored) === JSON.stringify(identity)) return;
-  environment.transaction(() => environment.put("meta", identityKey, { value: identity }));
+  lmdb.transaction(() => lmdb.put("meta", identityKey, { value: identity }));
 }
 
 /** Returns null if the store has no identity. */
-export function readIdentity(environment: Lmdb): RealmIdentity | null {
-  return (environment.get("meta", identityKey)?.value as RealmIdentity | undefined) ?? null;
+export function readIdentity(lmdb: Lmdb): RealmIdentity | null {
+  return (lmdb.get("meta", identityKey)?.value as RealmIdentity | undefined) ?? null;
 }

@@ -161,14 +161,9 @@ const probes_min = 16;
 const goneShare = 0.1;
 
 /** Continues a merge for one slice. */
-export function mergeSlice(
-  environment: Lmdb,
-  state: SearchStateRecord,
-  merge: SearchMerge,
-  size: SliceSize,
-): SearchChange[] {
-  const readers = merge.inputs.map(({ id }) => new SegmentReader(environment, id, merge.after));
-  const slice = new MergeSlice(environment, merge, size);
+export function mergeSlice(lmdb: Lmdb, state: SearchStateRecord, merge: SearchMerge, size: SliceSize): SearchChange[] {
+  const readers = merge.inputs.map(({ id }) => new SegmentReader(lmdb, id, merge.after));
+  const slice = new MergeSlice(lmdb, merge, size);
   while (!slice.isFull) {
     const unfinished = readers.filter(({ term }) => term !== null);
     const [first] = unfinished;
@@ -195,7 +190,7 @@ function merged(state: SearchStateRecord, merge: SearchMerge): SearchStateRecord
 
 class MergeSlice {
   readonly changes: SearchChange[] = [];
-  readonly #environment: Lmdb;
+  readonly #lmdb: Lmdb;
   readonly #merge: SearchMerge;
   readonly #size: SliceSize;
   #after: SearchMerge["after"];
@@ -204,8 +199,8 @@ class MergeSlice {
   #probes = 0;
   #gone = 0;
 
-  constructor(environment: Lmdb, merge: SearchMerge, size: SliceSize) {
-    this.#environment = environment;
+  constructor(lmdb: Lmdb, merge: SearchMerge, size: SliceSize) {
+    this.#lmdb = lmdb;
     this.#merge = merge;
     this.#size = size;
     this.#after = merge.after;
@@ -246,10 +241,10 @@ class MergeSlice {
   }
 
   #isLeftOut(id: number): boolean {
-    if (this.#isSweeping) return !this.#environment.has("messages", id);
+    if (this.#isSweeping) return !this.#lmdb.has("messages", id);
     if (this.#postings % probeEvery !== 0) return false;
     this.#probes++;
-    if (!this.#environment.has("messages", id)) this.#gone++;
+    if (!this.#lmdb.has("messages", id)) this.#gone++;
     if (this.#probes >= probes_min && this.#gone > this.#probes * goneShare) this.#isSweeping = true;
     return false;
   }
@@ -259,7 +254,7 @@ const rowsPerRead = 32;
 
 /** Reads the postings of one segment in order of terms and ids, starting after a given posting. */
 class SegmentReader {
-  readonly #environment: Lmdb;
+  readonly #lmdb: Lmdb;
   readonly #segmentId: number;
   #rows: { key: KeyOf<"searchPostings">; row: RowOf<"searchPostings"> }[] = [];
   #isLast = false;
@@ -269,8 +264,8 @@ class SegmentReader {
   term: string | null = null;
   id = 0;
 
-  constructor(environment: Lmdb, segmentId: number, after: SearchMerge["after"]) {
-    this.#environment = environment;
+  constructor(lmdb: Lmdb, segmentId: number, after: SearchMerge["after"]) {
+    this.#lmdb = lmdb;
     this.#segmentId = segmentId;
     this.#read(after === null ? [segmentId] : this.#blockOf(after));
     this.advance();
@@ -283,11 +278,11 @@ class SegmentReader {
   #blockOf([term, id]: readonly [string, number]): readonly (number | string)[] {
     const segment = this.#segmentId;
     const range = { start: [segment, term, id], end: [segment, term, -1], reverse: true, limit: 1 };
-    return this.#environment.keys("searchPostings", range)[0] ?? [segment, term, id];
+    return this.#lmdb.keys("searchPostings", range)[0] ?? [segment, term, id];
   }
 
   #read(start: readonly (number | string)[]): void {
-    this.#rows = this.#environment.rows("searchPostings", { start, end: [this.#segmentId + 1], limit: rowsPerRead });
+    this.#rows = this.#lmdb.rows("searchPostings", { start, end: [this.#segmentId + 1], limit: rowsPerRead });
     this.#isLast = this.#rows.length < rowsPerRead;
   }
 
@@ -313,10 +308,10 @@ class SegmentReader {
 }
 
 /** Removes rows of a segment that is no longer used. */
-export function removeLeftovers(environment: Lmdb, state: SearchStateRecord, size: SliceSize): SearchChange[] {
+export function removeLeftovers(lmdb: Lmdb, state: SearchStateRecord, size: SliceSize): SearchChange[] {
   const [segment = 0, ...others] = state.leftovers;
   const limit = size.rows;
-  const keys = environment.keys("searchPostings", { start: [segment], end: [segment + 1], limit });
+  const keys = lmdb.keys("searchPostings", { start: [segment], end: [segment + 1], limit });
   const changes: SearchChange[] = keys.map((key) => ({ table: "searchPostings", key, row: null }));
   return keys.length < limit ? [...changes, stateChange({ ...state, leftovers: others })] : changes;
 }
@@ -325,11 +320,11 @@ export function removeLeftovers(environment: Lmdb, state: SearchStateRecord, siz
  * Whether many of a segment's messages were removed.
  * @param terms a range of terms of which every message has one
  */
-export function isMostlyGone(environment: Lmdb, segmentId: number, terms: readonly [string, string]): boolean {
+export function isMostlyGone(lmdb: Lmdb, segmentId: number, terms: readonly [string, string]): boolean {
   const [from, to] = terms;
   const range = { start: [segmentId, from], end: [segmentId, to], limit: rowsPerRead };
-  const ids = environment.rows("searchPostings", range).flatMap(({ row }) => [...decodeIds(row.ids)]);
+  const ids = lmdb.rows("searchPostings", range).flatMap(({ row }) => [...decodeIds(row.ids)]);
   const probed = ids.filter((_id, index) => index % 16 === 0);
-  const gone = probed.filter((id) => !environment.has("messages", id)).length;
+  const gone = probed.filter((id) => !lmdb.has("messages", id)).length;
   return gone > probed.length * 2 * goneShare;
 }

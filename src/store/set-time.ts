@@ -19,39 +19,39 @@ interface RealmCountersTimes {
 }
 
 /** Time of the realm's last turn; 0 if there was none. */
-export function lastTurnAt(environment: Lmdb): number {
-  return realmCountersOf(environment)?.turnAt ?? 0;
+export function lastTurnAt(lmdb: Lmdb): number {
+  return realmCountersOf(lmdb)?.turnAt ?? 0;
 }
 
-function realmCountersOf(environment: Lmdb): RealmCountersTimes | undefined {
-  return environment.get("meta", "counters")?.value as RealmCountersTimes | undefined;
+function realmCountersOf(lmdb: Lmdb): RealmCountersTimes | undefined {
+  return lmdb.get("meta", "counters")?.value as RealmCountersTimes | undefined;
 }
 
 /** @returns the number of rows with a changed date; null if the realm is not ahead of `now`, and nothing was changed */
-export function setTime(environment: Lmdb, now: number): number | null {
-  const realmCounters = realmCountersOf(environment);
+export function setTime(lmdb: Lmdb, now: number): number | null {
+  const realmCounters = realmCountersOf(lmdb);
   if (realmCounters === undefined || realmCounters.turnAt <= now) return null;
   const aheadMs = realmCounters.turnAt - now;
   let changed = 0;
   const tables = Object.entries(datedFields) as [TableName, readonly string[]][];
   for (const [table, fields] of tables) {
-    changed += rewrite(environment, table, (row) => clamped(row, fields, now));
+    changed += rewrite(lmdb, table, (row) => clamped(row, fields, now));
   }
-  changed += rewrite(environment, "invitations", (row) => {
+  changed += rewrite(lmdb, "invitations", (row) => {
     const lateMs = row.createdAt - now;
     const expiresAt = row.expiresAt === null ? null : row.expiresAt - lateMs;
     return lateMs <= 0 ? null : { ...row, createdAt: now, expiresAt };
   });
-  forgetSends(environment, now);
-  copyTimers(environment, realmCounters.turnAt, aheadMs);
-  environment.transaction(() => {
+  forgetSends(lmdb, now);
+  copyTimers(lmdb, realmCounters.turnAt, aheadMs);
+  lmdb.transaction(() => {
     const { counters, ...rest } = realmCounters;
     const announcedUntil = { waitingPeriodsEnded: 0, inactivityTold: 0 };
     for (const name of Object.keys(announcedUntil) as (keyof typeof announcedUntil)[])
       announcedUntil[name] = Math.min(counters[name] ?? 0, now);
-    const last = realmCountersOf(environment)?.counters ?? counters;
+    const last = realmCountersOf(lmdb)?.counters ?? counters;
     const value = { ...rest, counters: { ...last, ...announcedUntil }, turnAt: now, mark: undefined };
-    environment.put("meta", "counters", { value });
+    lmdb.put("meta", "counters", { value });
   });
   return changed;
 }
@@ -66,16 +66,16 @@ function clamped(row: object, fields: readonly string[], now: number): object | 
  * @param change returns null to leave the row unchanged
  * @returns the number of changed rows
  */
-function rewrite<T extends TableName>(environment: Lmdb, table: T, change: (row: RowOf<T>) => object | null): number {
+function rewrite<T extends TableName>(lmdb: Lmdb, table: T, change: (row: RowOf<T>) => object | null): number {
   let changed = 0;
   let after: KeyOf<T> | null = null;
   for (;;) {
-    const slice: { key: KeyOf<T>; row: RowOf<T> }[] = environment.rows(table, rangeAfter(after));
-    environment.transaction(() => {
+    const slice: { key: KeyOf<T>; row: RowOf<T> }[] = lmdb.rows(table, rangeAfter(after));
+    lmdb.transaction(() => {
       for (const { key, row } of slice) {
         const next = change(row);
         if (next === null) continue;
-        environment.put(table, key, next as RowOf<T>);
+        lmdb.put(table, key, next as RowOf<T>);
         changed++;
       }
     });
@@ -90,10 +90,10 @@ function rangeAfter(after: unknown): { readonly start?: unknown; readonly limit:
 }
 
 /** Sends dated in the future would count against the daily limit until that day. */
-function forgetSends(environment: Lmdb, now: number): void {
-  const late = environment.keys("invitationSends", { limit: Number.MAX_SAFE_INTEGER }).filter(([, at]) => at > now);
-  environment.transaction(() => {
-    for (const key of late) environment.remove("invitationSends", key);
+function forgetSends(lmdb: Lmdb, now: number): void {
+  const late = lmdb.keys("invitationSends", { limit: Number.MAX_SAFE_INTEGER }).filter(([, at]) => at > now);
+  lmdb.transaction(() => {
+    for (const key of late) lmdb.remove("invitationSends", key);
   });
 }
 
@@ -101,26 +101,26 @@ function forgetSends(environment: Lmdb, now: number): void {
  * A timer set relative to the wrong time (e.g. a week later) gets a copy that is earlier by the difference. The
  * original stays, because it may be right; a timer that fires without reason changes nothing.
  */
-function copyTimers(environment: Lmdb, turnAt: number, aheadMs: number): void {
-  const later = environment
+function copyTimers(lmdb: Lmdb, turnAt: number, aheadMs: number): void {
+  const later = lmdb
     .rows("timers", { start: [turnAt], limit: Number.MAX_SAFE_INTEGER })
     .map(({ row }) => row)
     .filter(({ command }) => !chosen.has((command as { readonly type: string }).type));
   for (let at = 0; at < later.length; at += limits.turn_commands_max) {
     const slice = later.slice(at, at + limits.turn_commands_max);
-    environment.transaction(() => copySlice(environment, slice, aheadMs));
+    lmdb.transaction(() => copySlice(lmdb, slice, aheadMs));
   }
 }
 
-function copySlice(environment: Lmdb, timers: readonly TimerRecord[], aheadMs: number): void {
-  const realmCounters = realmCountersOf(environment) as RealmCountersTimes;
+function copySlice(lmdb: Lmdb, timers: readonly TimerRecord[], aheadMs: number): void {
+  const realmCounters = realmCountersOf(lmdb) as RealmCountersTimes;
   let sequence = realmCounters.counters["sequence"] ?? 0;
   for (const timer of timers) {
     sequence++;
     const dueAt = timer.dueAt - aheadMs;
-    environment.put("timers", [dueAt, sequence], { ...timer, dueAt, sequence });
+    lmdb.put("timers", [dueAt, sequence], { ...timer, dueAt, sequence });
   }
-  environment.put("meta", "counters", {
+  lmdb.put("meta", "counters", {
     value: { ...realmCounters, counters: { ...realmCounters.counters, sequence } },
   });
 }

@@ -208,7 +208,7 @@ t.test("a session lists, retries and drops dead letters, and does nothing else",
   const { where, server } = listener;
   const { headers } = await logIn(listener);
   server.realm.dispatcher.send(commands.throwing());
-  await until(() => server.realm.environment.count("deadLetters") === 1);
+  await until(() => server.realm.lmdb.count("deadLetters") === 1);
   const list = async () =>
     bodyOf(await askAdmin(where, "/admin/live/dead-letters?realm=", { headers })) as {
       readonly total: number;
@@ -246,11 +246,11 @@ t.test("[S2] the page shows no key, password, address or text", async (t) => {
   const { headers } = await logIn(listener);
   const person = await server.person("canary-name");
   await person.post("/messages", { type: "direct", to: JSON.stringify([2]), content: "canary-text" });
-  const { environment } = server.realm;
+  const { lmdb } = server.realm;
   const delivery = { kind: "mail", id: 1, template: "new-login", to: "canary.address@example.com" } as const;
   const error = "550 <canary.address@example.com>: no such user";
   const letter = { sequence: 1, command: commands.throwing(), diedAt: 1, error, attempts: 1, delivery };
-  environment.transaction(() => environment.put("deadLetters", 1, letter));
+  lmdb.transaction(() => lmdb.put("deadLetters", 1, letter));
   const answers = await Promise.all(
     ["/admin/live", "/admin/live/organizations", "/admin/live/dead-letters"].map((path) =>
       askAdmin(where, path, { headers }),

@@ -92,7 +92,7 @@ async function everything(t: Test, run: Run, dataDir: string): Promise<void> {
 t.test("every operation works while the server runs", async (t) => {
   const server = await startTestServer(t);
   server.realm.dispatcher.send(commands.throwing());
-  await until(() => server.realm.environment.count("deadLetters") === 1);
+  await until(() => server.realm.lmdb.count("deadLetters") === 1);
   await everything(t, served(server), server.dataDir);
   t.match(await served(server)("status"), { is_running: true, server: { pid: process.pid, address: server.url } });
 });
@@ -101,7 +101,7 @@ t.test("every operation works while the server is stopped", async (t) => {
   const dataDir = temporaryFolder(t);
   const server = await startTestServer(t, { dataDir });
   server.realm.dispatcher.send(commands.throwing());
-  await until(() => server.realm.environment.count("deadLetters") === 1);
+  await until(() => server.realm.lmdb.count("deadLetters") === 1);
   await server.stop();
   await everything(t, stopped(dataDir), dataDir);
   t.match(await stopped(dataDir)("status"), { is_running: false, server: null });
@@ -122,7 +122,7 @@ t.test("[M1, M9] an operation is answered, or refused, when its turn is on disk 
   const note = (name: string) => () => void ended.push(name);
   const changing = run("set-role", { email: "ann@example.com", role: "administrator" }).finally(note("changed"));
   const refusing = run("set-role", { email: "nobody@example.com", role: "member" }).catch(note("refused"));
-  await until(() => realm.environment.get("users", ann.userId)?.role === 200);
+  await until(() => realm.lmdb.get("users", ann.userId)?.role === 200);
   // Whatever is answered at once has been answered before this, which shows nothing of an organization.
   await untilReadiness(server.dataDir, 200);
   t.strictSame(ended, []);

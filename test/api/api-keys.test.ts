@@ -71,10 +71,10 @@ t.test("[S2] a new key is in no event, in no stored answer of an Idempotency-Key
   t.not(first, second);
   t.ok(await works(withKey(person, second)), "the repeat was executed");
   t.strictSame(await changes(), []);
-  const { environment } = server.realm;
-  const rows = environment.keys("idempotency", { start: [person.userId], end: [person.userId + 1], limit: 10 });
+  const { lmdb } = server.realm;
+  const rows = lmdb.keys("idempotency", { start: [person.userId], end: [person.userId + 1], limit: 10 });
   t.strictSame(rows, []);
-  t.match(environment.get("apiKeys", hashApiKey(second)), { userId: person.userId, isKept: true });
+  t.match(lmdb.get("apiKeys", hashApiKey(second)), { userId: person.userId, isKept: true });
 });
 
 t.test("[M7] two concurrent regenerations leave one valid key: that of the later one", async (t) => {

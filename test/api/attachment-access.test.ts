@@ -109,9 +109,9 @@ t.test("[S3] attachment_messages_per_pass_max: many unreadable messages do not h
   const { id } = attachments.at(-1);
   const hidden = limits.attachment_messages_per_pass_max + 1;
   // Links in messages that nobody can read are newer than the one that bob can read.
-  const { environment } = server.realm;
-  environment.transaction(() => {
-    for (let above = 0; above < hidden; above++) environment.put("attachmentMessages", [id, 1_000_000 + above], {});
+  const { lmdb } = server.realm;
+  lmdb.transaction(() => {
+    for (let above = 0; above < hidden; above++) lmdb.put("attachmentMessages", [id, 1_000_000 + above], {});
   });
   await seenBy(t, file.url, ["ada", "bob"], "behind a thousand");
 });

@@ -186,8 +186,7 @@ t.test("answers that contain keys are not stored for an Idempotency-Key", async 
   t.not(one.body.api_key, two.body.api_key);
   await member.patch(`/bots/${first.body.user_id}`, { full_name: "Kept" }, { "Idempotency-Key": "kept" });
   t.strictSame(
-    server.realm.environment.keys("idempotency", { start: [member.userId], end: [member.userId, "zz"], limit: 100 })
-      .length,
+    server.realm.lmdb.keys("idempotency", { start: [member.userId], end: [member.userId, "zz"], limit: 100 }).length,
     1,
     "that of the change",
   );

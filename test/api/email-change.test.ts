@@ -332,9 +332,9 @@ t.test("[S3] email_change_link_ms: a link is valid for a day, and its row is del
   await server.realm.dispatcher.idle();
   t.equal((await follow(await linkTo("noa.new@example.org"))).status, 404);
   t.equal(addressOf(noa), "noa0@example.com");
-  const { environment } = server.realm;
-  t.equal(environment.count("emailChanges"), 0);
-  t.equal(environment.count("emailChangeRequests"), 0);
+  const { lmdb } = server.realm;
+  t.equal(lmdb.count("emailChanges"), 0);
+  t.equal(lmdb.count("emailChangeRequests"), 0);
 });
 
 t.test("[S2] after the email is sent, only the SHA-256 of the link's key is stored", async (t) => {

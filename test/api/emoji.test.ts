@@ -308,7 +308,7 @@ t.test("[S3] emoji_per_person_max: a person adds no more, and nor do their bots;
 });
 
 t.test("[S3] emoji_per_realm_max: one more is rejected; deactivated emoji count", async (t) => {
-  const { view, environment, projections } = server.realm;
+  const { view, lmdb, projections } = server.realm;
   const before = [...view.realmEmoji.all()];
   const [some] = before;
   if (some === undefined) throw new Error("there are emoji");
@@ -316,8 +316,8 @@ t.test("[S3] emoji_per_realm_max: one more is rejected; deactivated emoji count"
     // Ids above the counter, so that none is used twice.
     return { ...some, id: 100_000 + index, name: `filler-${index}`, isActive: false };
   });
-  environment.transaction(() => {
-    for (const row of fillers) environment.put("realmEmoji", row.id, row);
+  lmdb.transaction(() => {
+    for (const row of fillers) lmdb.put("realmEmoji", row.id, row);
   });
   for (const row of fillers) projections.apply({ table: "realmEmoji", key: row.id, row });
   t.equal((await add(owner, "the-last")).status, 200);

@@ -204,15 +204,15 @@ t.test("[D25] idempotency_kept_ms: within 24 h a key means the same request, lat
 
 t.test("[S3] idempotency_keys_per_user_max: one more evicts the oldest key", async (t) => {
   const person = await server.user("busy");
-  const { environment, view } = server.realm;
+  const { lmdb, view } = server.realm;
   const paramsHash = hashed(JSON.stringify(["send-message", { type: "direct", to: [person.userId], content: "once" }]));
   const body = JSON.stringify({ kind: "ok", answer: { id: 12_345 } });
-  environment.transaction(() => {
+  lmdb.transaction(() => {
     for (let index = 0; index < limits.idempotency_keys_per_user_max; index++) {
       const keyHash = hashed(`old${index}`);
       const at = view.now - limits.idempotency_keys_per_user_max + index;
-      environment.put("idempotency", [person.userId, keyHash], { paramsHash, status: 200, body, at });
-      environment.put("idempotencyAges", [person.userId, at, keyHash], { bytes: body.length });
+      lmdb.put("idempotency", [person.userId, keyHash], { paramsHash, status: 200, body, at });
+      lmdb.put("idempotencyAges", [person.userId, at, keyHash], { bytes: body.length });
     }
   });
   t.equal((await post(person, "old0")).body.id, 12_345, "the limit is reached");
@@ -221,7 +221,7 @@ t.test("[S3] idempotency_keys_per_user_max: one more evicts the oldest key", asy
   t.equal((await post(person, "old1")).body.id, 12_345);
   t.not((await post(person, "old0")).body.id, 12_345, "the oldest request is executed again");
   t.ok(
-    environment.keys("idempotencyAges", { start: [person.userId], end: [person.userId + 1], limit: 20_000 }).length <=
+    lmdb.keys("idempotencyAges", { start: [person.userId], end: [person.userId + 1], limit: 20_000 }).length <=
       limits.idempotency_keys_per_user_max,
   );
 });
@@ -286,7 +286,7 @@ t.test("[S2] a password is not part of the stored parameter hash, which is fast"
   const account = { email: "hashed@example.com", password: "eight or more", full_name: "Hashed" };
   const { status } = await owner.post("/users", account, { "Idempotency-Key": "with a password" });
   t.equal(status, 200);
-  const row = server.realm.environment.get("idempotency", [owner.userId, hashed("with a password")]);
+  const row = server.realm.lmdb.get("idempotency", [owner.userId, hashed("with a password")]);
   t.ok(row !== undefined, "it is remembered");
   const guessable = hashed(JSON.stringify(["create-user", account]));
   t.not(row?.paramsHash, guessable);

@@ -149,8 +149,8 @@ t.test("[S3] address_confirmation_ms: a link to an address is valid for a day, a
   clock.advance(1);
   await server.realm.dispatcher.idle();
   t.match(await submit(late, { full_name: "Ida" }), { status: 404, text: /not known here/ });
-  const { environment } = server.realm;
-  t.strictSame([environment.count("addressConfirmations"), environment.count("addressConfirmationRequests")], [0, 0]);
+  const { lmdb } = server.realm;
+  t.strictSame([lmdb.count("addressConfirmations"), lmdb.count("addressConfirmationRequests")], [0, 0]);
 });
 
 t.test("[S3] address_confirmations_max: one more is refused and says so", async (t) => {

@@ -52,7 +52,7 @@ t.test("[spec 4.14, M8] expiry: minutes, null for never, default INVITATION_LINK
   await own.realm.dispatcher.idle();
   t.match((await visit(short)).text, "This invitation is not known here.", "after a week its row is deleted");
   for (const table of ["invitations", "invitationKeys", "invitationLinks"] as const) {
-    t.equal(own.realm.environment.count(table), 1, table);
+    t.equal(own.realm.lmdb.count(table), 1, table);
   }
   t.equal((await visit(never)).status, 200);
 });
@@ -187,7 +187,7 @@ t.test("[S3] invitations_per_user_per_day_max and invitations_per_realm_max: one
   t.equal((await own.owner.post(path)).status, 400);
   clock.advance(1);
   t.equal((await own.owner.post(path)).status, 200);
-  t.equal(own.realm.environment.count("invitationSends"), 2, "older invitations no longer count");
+  t.equal(own.realm.lmdb.count("invitationSends"), 2, "older invitations no longer count");
 
   const [template] = own.realm.view.rows("invitations", { limit: 1 });
   if (template === undefined) throw new Error("no invitation is left");

@@ -265,7 +265,7 @@ t.test("[M8, spec 4.14] an invitation by email expires like a link; with null it
   await expects(t, own.owner.post("/invites/1/resend"), "No such invitation");
   clock.jump(limits.invitation_kept_ms);
   await own.realm.dispatcher.idle();
-  t.equal(own.realm.environment.count("invitationAddresses"), 1);
+  t.equal(own.realm.lmdb.count("invitationAddresses"), 1);
 });
 
 t.test("[S1] a Host header that is not a plain host is rejected, so links contain only scheme and host", async (t) => {

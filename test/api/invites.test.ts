@@ -302,7 +302,7 @@ t.test("[D233] PATCH changes channels, role and expiry of a reusable link and ke
 
 t.test("[spec 4.14] a rejected request writes nothing and sends no event", async (t) => {
   const heard = await owner.watchChanges();
-  const count = () => server.realm.environment.count("invitations");
+  const count = () => server.realm.lmdb.count("invitations");
   const before = count();
   for (const params of [
     { invite_as: 5 },

@@ -38,9 +38,9 @@ t.test("[spec 4.4] deleting one's own message removes its history and reactions 
   await expects(t, remove(member, second), done);
   t.equal((await owner.channel(id)).first_message_id, null);
   t.equal(server.realm.view.row("topicNames", [id, "t"]), undefined, "the topic's name is free");
-  const { environment } = server.realm;
-  t.strictSame(auditRealm(environment), []);
-  t.strictSame([rowsOf(environment, "messageEdits"), rowsOf(environment, "reactions")], [[], []]);
+  const { lmdb } = server.realm;
+  t.strictSame(auditRealm(lmdb), []);
+  t.strictSame([rowsOf(lmdb, "messageEdits"), rowsOf(lmdb, "reactions")], [[], []]);
 });
 
 t.test("[spec 7, D24] missing, deleted, hidden and archived messages get the same answer", async (t) => {
@@ -108,7 +108,7 @@ t.test("[behaviour 5.7] an owner may delete their bot's messages; direct ones fo
   t.strictSame(watcher.ofType("delete_message"), [
     { type: "delete_message", message_type: "private", message_ids: [direct.body.id] },
   ]);
-  t.strictSame(auditRealm(server.realm.environment), []);
+  t.strictSame(auditRealm(server.realm.lmdb), []);
 });
 
 t.test("[behaviour 4.4, 7] readers of the channel get the event in their client's form, others none", async (t) => {

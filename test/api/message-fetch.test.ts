@@ -282,7 +282,7 @@ t.test("[S3] fetch_characters_max: very long messages end an answer early, and f
   const longIds: number[] = [];
   for (let count = 0; count < 4; count++) longIds.push(await owner.say(place, "t", "x"));
   for (const longId of longIds) {
-    const row = server.realm.environment.get("messages", longId);
+    const row = server.realm.lmdb.get("messages", longId);
     // With the raw text, two messages reach the limit exactly.
     if (row !== undefined) {
       server.write("messages", longId, { ...row, rendered: "x".repeat(limits.fetch_characters_max / 2 - 1) });

@@ -22,10 +22,10 @@ const { place } = placeMaker(everybody);
 
 t.test("[S3] move_batch_characters: long messages are moved in smaller batches, all of them", async (t) => {
   const [from, to] = [await place(), await place()];
-  const { environment } = server.realm;
+  const { lmdb } = server.realm;
   const rendered = "x".repeat(limits.move_batch_characters / 2);
   const ids = await say(member, from, "long", 40);
-  const rows = ids.flatMap((id) => environment.get("messages", id) ?? []);
+  const rows = ids.flatMap((id) => lmdb.get("messages", id) ?? []);
   for (const row of rows) server.write("messages", row.id, { ...row, rendered });
   t.ok(ids.length * rendered.length > limits.turn_bytes_max, "together they exceed one turn");
   const follower = await member.follow({ event_types: ["update_message", "message"] });
@@ -34,7 +34,7 @@ t.test("[S3] move_batch_characters: long messages are moved in smaller batches, 
   const received = follower.ofType("update_message").map(({ message_ids }) => message_ids);
   t.strictSame(received.flat(), ids);
   t.equal(received.length, 20, "two have exactly the characters of a batch");
-  const keys = environment.keys("channelMessages", { start: [to], end: [to + 1], limit: 100 });
+  const keys = lmdb.keys("channelMessages", { start: [to], end: [to + 1], limit: 100 });
   const found = keys.map(([, id]) => id);
   t.strictSame(found, ids);
 });
@@ -311,5 +311,5 @@ t.test("[M1, D25] moves survive a restart, and a repeated key moves once", async
   t.strictSame(await idsOf(again, to, "from"), ids.slice(1));
   t.strictSame(await idsOf(again, 1, "renamed"), ids.slice(0, 1));
   t.match((await read(again, ids[2] ?? 0)).edit_history, [{ prev_stream: 1, stream: to }]);
-  t.strictSame(auditRealm(server.realm.environment), []);
+  t.strictSame(auditRealm(server.realm.lmdb), []);
 });

@@ -222,9 +222,9 @@ t.test("[S3] password_reset_link_ms: a link is valid for a day, and its rows are
   clock.advance(1);
   await server.realm.dispatcher.idle();
   t.ok(isGone(await submit(late, { password: next })));
-  const { environment } = server.realm;
+  const { lmdb } = server.realm;
   const tables = ["passwordResets", "passwordResetRequests", "operatorResets"] as const;
-  const found = tables.map((table) => environment.count(table));
+  const found = tables.map((table) => lmdb.count(table));
   t.strictSame(found, [0, 0, 0]);
 });
 

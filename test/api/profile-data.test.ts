@@ -222,7 +222,7 @@ t.test("[M7] a value set while its field is deleted is rejected or deleted with 
   const [removed] = await Promise.all([owner.delete(`/realm/profile_fields/${id}`), enter(member, id, "late")]);
   t.equal(removed.status, 200);
   await server.realm.dispatcher.idle();
-  t.equal(server.realm.environment.get("profileValues", [member.userId, id]), undefined);
+  t.equal(server.realm.lmdb.get("profileValues", [member.userId, id]), undefined);
 });
 
 t.test("[spec 4.8] administrators set any user's values with PATCH /users/{user_id}, by the same rules", async (t) => {

@@ -283,7 +283,7 @@ t.test("DELETE removes a field with all its values, and its id is never used aga
   for (const person of [member, guest]) t.notOk(id in (await profileOf(person)));
   await expects(t, owner.delete(`/realm/profile_fields/${id}`), notFound(id));
   await server.realm.dispatcher.idle();
-  t.equal(server.realm.environment.get("profileValues", [member.userId, id]), undefined);
+  t.equal(server.realm.lmdb.get("profileValues", [member.userId, id]), undefined);
   t.ok((await makeField(owner, "Going", fieldTypes.short)) > id);
 });
 
@@ -294,7 +294,7 @@ t.test("removing a choice deletes the values that use it, in slices if there are
     const value = index % 2 === 0 ? "red" : "blue";
     server.write("profileValues", [userId, id], { userId, fieldId: id, value, renderedValue: null });
   }
-  const valuesNow = () => people.map((userId) => server.realm.environment.get("profileValues", [userId, id])?.value);
+  const valuesNow = () => people.map((userId) => server.realm.lmdb.get("profileValues", [userId, id])?.value);
   await expects(t, owner.patch(`/realm/profile_fields/${id}`, { field_data: { blue: colours.blue } }), success());
   await server.realm.dispatcher.idle();
   t.strictSame(

@@ -52,10 +52,10 @@ const flag = (who: Client, op: string, messages: readonly number[]) =>
 
 /** Advances the clock until nothing is left to announce. */
 async function goOn(on: TestServer = server, time = clock): Promise<void> {
-  const { dispatcher, environment } = on.realm;
+  const { dispatcher, lmdb } = on.realm;
   for (;;) {
     await dispatcher.idle();
-    if (environment.count("timers") === 0 || environment.count("readAnnouncements") === 0) return;
+    if (lmdb.count("timers") === 0 || lmdb.count("readAnnouncements") === 0) return;
     time.advance(limits.read_announcement_pause_ms);
   }
 }
@@ -74,7 +74,7 @@ async function unreadOf(who: Client): Promise<number[]> {
 }
 
 const rowsLeft = (on: TestServer = server) =>
-  (["readAnnouncements", "readDepartures"] as const).map((table) => on.realm.environment.count(table));
+  (["readAnnouncements", "readDepartures"] as const).map((table) => on.realm.lmdb.count(table));
 
 for (const [what, mark] of [
   ["left with a channel", ({ reader }: SetUp) => leave(reader)],
@@ -213,9 +213,9 @@ t.test("[S3] read_announcements_examined_max: of more pending marks the latest c
   for (const at of earlier) server.write("readAnnouncements", [from, reader.userId, at], { startedAt: clock.now() });
   t.equal(await markChannel(reader, from), 200);
   t.equal(await leave(reader), 200);
-  const { environment } = server.realm;
-  environment.transaction(() => {
-    for (const at of earlier) environment.remove("readAnnouncements", [from, reader.userId, at]);
+  const { lmdb } = server.realm;
+  lmdb.transaction(() => {
+    for (const at of earlier) lmdb.remove("readAnnouncements", [from, reader.userId, at]);
   });
   await goOn();
   t.strictSame(
@@ -287,24 +287,23 @@ t.test("[M3] a restart between the slices loses neither pending announcements no
 
 t.test("[M8] announcements that an older server left without a row are sent", async (t) => {
   const { reader, ids, follower } = await setUp();
-  const { environment, dispatcher } = server.realm;
+  const { lmdb, dispatcher } = server.realm;
   t.equal(await leave(reader), 200);
   await dispatcher.idle();
-  environment.transaction(() => {
-    for (const { key } of environment.rows("readAnnouncements", { limit: 10 }))
-      environment.remove("readAnnouncements", key);
-    for (const { key, row } of environment.rows("timers", { limit: 10 })) {
+  lmdb.transaction(() => {
+    for (const { key } of lmdb.rows("readAnnouncements", { limit: 10 })) lmdb.remove("readAnnouncements", key);
+    for (const { key, row } of lmdb.rows("timers", { limit: 10 })) {
       const waiting = row.command as Command;
       if (waiting.type !== "read-state.announce") continue;
       const params = { ...waiting.params, hasLeft: true };
-      environment.put("timers", key, { ...row, command: { ...waiting, params } });
+      lmdb.put("timers", key, { ...row, command: { ...waiting, params } });
     }
   });
   await goOn();
   clock.advance(limits.read_announcement_pause_ms);
   await dispatcher.idle();
   t.strictSame(await announcedTo(follower), ids);
-  t.equal(environment.count("deadLetters"), 0);
+  t.equal(lmdb.count("deadLetters"), 0);
   t.strictSame(rowsLeft(), [0, 0]);
 });
 
@@ -330,9 +329,9 @@ t.test("[S3] recorded departures are removed slice by slice, however many there 
   const many = limits.read_rows_per_command_max + 5;
   t.equal(await leave(reader), 200);
   const gone = { conversationId: 1, senderId: owner.userId, traits: 0 };
-  const { environment } = server.realm;
-  environment.transaction(() => {
-    for (let id = 1; id <= many; id++) environment.put("readDepartures", [from, 1_000_000 + id, 0], gone);
+  const { lmdb } = server.realm;
+  lmdb.transaction(() => {
+    for (let id = 1; id <= many; id++) lmdb.put("readDepartures", [from, 1_000_000 + id, 0], gone);
   });
   await goOn();
   t.strictSame(rowsLeft(), [0, 0]);
@@ -342,7 +341,7 @@ t.test("[S3] recorded departures are removed slice by slice, however many there 
 t.test("after a topic mark is announced, the channel's read watermark is above the messages read", async (t) => {
   const { reader, from, ids } = await setUp();
   const watermark = () =>
-    server.realm.environment.get("readWatermarks", [watermarkKinds.channel, from, reader.userId])?.upTo ?? 0;
+    server.realm.lmdb.get("readWatermarks", [watermarkKinds.channel, from, reader.userId])?.upTo ?? 0;
   t.ok(watermark() < (ids[0] ?? 0));
   t.equal(await markTopic(reader, from), 200);
   await goOn();

@@ -63,7 +63,7 @@ async function known(follower: Follower): Promise<number[]> {
  * once.
  */
 function stateOf(userIds: readonly number[], ids: readonly number[]) {
-  const read = rowsOf(server.realm.environment, "events");
+  const read = rowsOf(server.realm.lmdb, "events");
   return userIds.map((userId) => {
     const mine = read.filter(({ audience }) => audience.to === "users" && audience.ids.includes(userId));
     const received = new Set(bodiesOf(mine, "update_message_flags").flatMap(({ messages }) => messages));

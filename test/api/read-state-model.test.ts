@@ -273,9 +273,9 @@ function client(index: number): Client {
 
 /** Waits until all marks are announced. */
 async function announced(): Promise<void> {
-  const { dispatcher, environment } = server.realm;
+  const { dispatcher, lmdb } = server.realm;
   const isPending = () =>
-    environment
+    lmdb
       .rows("timers", { limit: 100 })
       .some(({ row }) => (row.command as { type: string }).type.startsWith("read-state"));
   do {

@@ -93,9 +93,8 @@ t.test("marking many messages is answered at once and stores one row; the events
   const channel = await owner.createChannel("flooded", [anna, bert]);
   const count = 2 * limits.read_rows_per_command_max + limits.read_rows_inline_max;
   const ids = await server.flood({ channelId: channel, topic: "t", count });
-  const { environment } = server.realm;
-  const rows = () =>
-    (["readWatermarks", "readExceptions", "readStates"] as const).map((table) => environment.count(table));
+  const { lmdb } = server.realm;
+  const rows = () => (["readWatermarks", "readExceptions", "readStates"] as const).map((table) => lmdb.count(table));
   const follower = await follow(bert);
   const before = rows();
   await markTopic(bert, channel, "t");
@@ -115,7 +114,7 @@ t.test("marking many messages is answered at once and stores one row; the events
 t.test("reading one by one advances read watermarks, without a row for each", async (t) => {
   const channel = await owner.createChannel("scrolled", [anna, bert]);
   const ids = await server.flood({ channelId: channel, topic: "t", count: 60 });
-  const exceptions = () => server.realm.environment.count("readExceptions");
+  const exceptions = () => server.realm.lmdb.count("readExceptions");
   const before = exceptions();
   for (let first = 0; first < ids.length; first += 6) {
     await bert.post("/messages/flags", { op: "add", flag: "read", messages: ids.slice(first, first + 6) });

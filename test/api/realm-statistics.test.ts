@@ -82,7 +82,7 @@ t.test("[D259] queues, files, deliveries and dead letters are the organization's
   const { server, statistics } = await start(t);
   await server.owner.post("/register", { event_types: JSON.stringify(["message"]) });
   server.realm.dispatcher.send(commands.throwing());
-  await until(() => server.realm.environment.count("deadLetters") === 1);
+  await until(() => server.realm.lmdb.count("deadLetters") === 1);
   t.match(await statistics(), {
     channels: { active: 1, archived: 0 },
     upload_bytes: 0,

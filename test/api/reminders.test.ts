@@ -191,14 +191,14 @@ t.test("an unreadable message, a past time and a long note are rejected, and not
 t.test("a reminder is deleted once; another user's does not exist", async (t) => {
   const person = await newUser();
   const id = await remind(person, await member.say(channelId, "t", "x"));
-  const timers = server.realm.environment.count("timers");
+  const timers = server.realm.lmdb.count("timers");
   const follower = await followLists(person);
   await expects(t, owner.delete(`/reminders/${id}`), missing);
   await expects(t, person.delete(`/reminders/${id}`), success());
   await expects(t, person.delete(`/reminders/${id}`), missing);
   await follower.settled();
   t.strictSame(follower.ofType("reminders"), [{ type: "reminders", op: "remove", reminder_id: id }]);
-  t.equal(server.realm.environment.count("timers"), timers - 1);
+  t.equal(server.realm.lmdb.count("timers"), timers - 1);
   await pass(laterS);
   t.notMatch((await notice(person))?.content ?? "", /reminded/);
 });
@@ -207,7 +207,7 @@ t.test("[S3] reminders_per_user_max: one more is rejected; [D25] a repeated key 
   const person = await newUser();
   const message = await member.say(channelId, "t", "x");
   const first = await remind(person, message);
-  const row = server.realm.environment.get("reminders", [person.userId, first]);
+  const row = server.realm.lmdb.get("reminders", [person.userId, first]);
   if (row === undefined) throw new Error("no row");
   const countMax = limits.reminders_per_user_max;
   const rows = Array.from({ length: countMax - 2 }, (_, index) => {

@@ -106,9 +106,9 @@ t.test("[M2] no row is left of a deleted notice", async (t) => {
   const first = await owner.say(id, "question", "what?");
   await rename(owner, first, "✔ question");
   const notice = server.realm.view.counter("message");
-  t.ok(server.realm.environment.has("resolveNotices", notice));
+  t.ok(server.realm.lmdb.has("resolveNotices", notice));
   await rename(owner, first, "question");
-  t.notOk(server.realm.environment.has("resolveNotices", notice), "deleted by unresolving at once");
+  t.notOk(server.realm.lmdb.has("resolveNotices", notice), "deleted by unresolving at once");
 });
 
 t.test("[S3] resolve_notice_readers_max: beyond so many readers the notice is unread for everybody", async (t) => {

@@ -17,8 +17,8 @@ t.test("[spec 2.4] an expired message is deleted with its reactions, earlier ver
   const { owner } = server;
   const member = await server.user("member");
   const id = await owner.createChannel("short-lived", [owner, member], { message_retention_days: 1 });
-  const { environment } = server.realm;
-  const counts = () => tables.map((table) => environment.count(table));
+  const { lmdb } = server.realm;
+  const counts = () => tables.map((table) => lmdb.count(table));
   const before = counts();
   await member.post("/users/me/alert_words", { alert_words: ["alarm"] });
   const message = await owner.say(id, "t", "an alarm");

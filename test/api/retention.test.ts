@@ -51,7 +51,7 @@ function counts(server: TestServer): Partial<Record<TableName, number>> {
     "directNames",
     "directConversations",
   ] as const;
-  return Object.fromEntries(tables.map((table) => [table, server.realm.environment.count(table)]));
+  return Object.fromEntries(tables.map((table) => [table, server.realm.lmdb.count(table)]));
 }
 
 t.test("[spec 2.4] a message older than the channel's days is deleted, with up to an hour's delay", async (t) => {
@@ -164,11 +164,7 @@ t.test("[M8] many messages are deleted in batches, oldest first, and the rest of
   const ids = body.messages.map((message: Event) => message.id);
   t.strictSame(ids, young);
   t.match(await owner.channel(id), { first_message_id: young[0] });
-  t.strictSame(
-    rowsOf(server.realm.environment, "conversations").length,
-    4,
-    "three topics and the fence message to oneself",
-  );
+  t.strictSame(rowsOf(server.realm.lmdb, "conversations").length, 4, "three topics and the fence message to oneself");
 });
 
 t.test("[D112] a limit that is lowered, raised, removed or set applies from then on", async (t) => {
@@ -176,7 +172,7 @@ t.test("[D112] a limit that is lowered, raised, removed or set applies from then
   const id = await owner.createChannel("changing", [owner]);
   const idle = () => server.realm.dispatcher.idle();
   const first = await owner.say(id, "t", "first");
-  t.equal(server.realm.environment.count("timers"), 0, "without a limit no timer is set");
+  t.equal(server.realm.lmdb.count("timers"), 0, "without a limit no timer is set");
   await after(2 * dayMs);
   const second = await owner.say(id, "t", "second");
   keepInChannelFor(server, id, 3);
@@ -186,7 +182,7 @@ t.test("[D112] a limit that is lowered, raised, removed or set applies from then
   await idle();
   await after(3 * dayMs);
   t.strictSame(await left(owner, [first, second]), [first, second], "removed in time");
-  t.equal(server.realm.environment.count("timers"), 0);
+  t.equal(server.realm.lmdb.count("timers"), 0);
   keepFor(server, 1);
   await idle();
   t.strictSame(await left(owner, [first, second]), [first, second], "the channel has its own limit");

@@ -23,7 +23,7 @@ function toChannel(more: Params = {}): Params {
 }
 
 function timers(): number {
-  return server.realm.environment.count("timers");
+  return server.realm.lmdb.count("timers");
 }
 
 t.test("a message is listed and sent to its author alone", async (t) => {
@@ -282,7 +282,7 @@ t.test("[S1] a restricted guest gets their own text as typed, even with a hidden
 t.test("[S3] scheduled_messages_per_user_max: one more is rejected until one is deleted", async (t) => {
   const person = await newUser();
   const first = await schedule(person, toChannel());
-  const row = server.realm.environment.get("scheduledMessages", [person.userId, first]);
+  const row = server.realm.lmdb.get("scheduledMessages", [person.userId, first]);
   if (row === undefined) throw new Error("no row");
   const countMax = limits.scheduled_messages_per_user_max;
   const rows = Array.from({ length: countMax - 2 }, (_, index) => {

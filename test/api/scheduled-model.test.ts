@@ -217,8 +217,8 @@ class Day {
   /** Checks that nothing is pending and no timer is left. */
   async end(): Promise<void> {
     await this.pass(3600);
-    const { environment } = this.#running.server.realm;
-    for (const table of ["mailbox", "reminders"] as const) this.#t.equal(environment.count(table), 0, table);
+    const { lmdb } = this.#running.server.realm;
+    for (const table of ["mailbox", "reminders"] as const) this.#t.equal(lmdb.count(table), 0, table);
     this.#t.equal(timersLeft(this.#running.server), 0, "timers");
     await this.#running.server.stop();
   }

@@ -70,7 +70,7 @@ t.test("[S2] only the hash of a session's token is stored, and the token is no A
   const token = (await page()).cookie.replace("session=", "");
   const [row] = rows(client.userId);
   t.equal(row?.hash, hashApiKey(token));
-  t.notMatch(JSON.stringify(server.realm.environment.get("sessions", hashApiKey(token))), token);
+  t.notMatch(JSON.stringify(server.realm.lmdb.get("sessions", hashApiKey(token))), token);
   t.equal((await new Client(server.url, { email, key: token, userId: 0 }).get("/users/me")).status, 401);
   const { key = "" } = client.account ?? {};
   t.notOk(await isLoggedIn(new Page(server.url, { cookie: `session=${key}` })), "and an API key is no session");
@@ -224,7 +224,7 @@ t.test("[S3] sessions_per_user_max: the session that was not used for longest en
     );
   for (let count = 1; count < limits.sessions_per_user_max; count++) await more(`t${count}`);
   t.ok(await isLoggedIn(first), "at the bound");
-  const timers = () => server.realm.environment.count("timers");
+  const timers = () => server.realm.lmdb.count("timers");
   const before = timers();
   await more("one more");
   t.notOk(await isLoggedIn(first));

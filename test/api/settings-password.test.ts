@@ -115,13 +115,13 @@ t.test("[S2] no password is in the store, in events or in answers stored for rep
   const secrets = [first, "my very secret password"];
   const queue = await person.register({ fetch_event_types: [] });
   await person.patch("/settings", { old_password: secrets[0], new_password: secrets[1] }, { "Idempotency-Key": "s" });
-  const { environment } = server.realm;
+  const { lmdb } = server.realm;
   const stored: unknown[] = [];
   for (const table of ["credentials", "events", "idempotency", "mailbox", "users"] as const) {
-    environment.each(table, (row) => stored.push(row));
+    lmdb.each(table, (row) => stored.push(row));
   }
   const { body } = await person.get("/events", { ...queue, dont_block: true });
   const text = JSON.stringify([stored, body]);
   t.notOk(secrets.some((secret) => text.includes(secret)));
-  t.match(environment.get("credentials", person.userId)?.passwordHash, /^\$argon2id\$/);
+  t.match(lmdb.get("credentials", person.userId)?.passwordHash, /^\$argon2id\$/);
 });

@@ -64,8 +64,8 @@ t.test("[E2, behaviour 7] a user who starred a public message not received gets 
   await owner.post(`/streams/${id}/delete_topic`, { topic_name: "t" });
   await gazer.agrees(t, []);
   t.strictSame(gazer.follower.ofType("update_message_flags"), [], "the flag is removed with the message");
-  const { environment } = server.realm;
-  t.strictSame([rowsOf(environment, "messageFlags"), rowsOf(environment, "flagHolders")], [[], []]);
+  const { lmdb } = server.realm;
+  t.strictSame([rowsOf(lmdb, "messageFlags"), rowsOf(lmdb, "flagHolders")], [[], []]);
 });
 
 t.test("[E2, behaviour 7] a user who starred a message not received gets its edits, moves and reactions", async (t) => {

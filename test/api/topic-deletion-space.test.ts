@@ -19,7 +19,7 @@ t.test("[spec 4.13] filling and deleting a topic again leaves no more rows than 
   const id = await owner.createChannel("filled", [owner, anna]);
   await anna.post("/users/me/alert_words", { alert_words: ["alarm"] });
   const realm = server.realm;
-  const { environment, dispatcher } = realm;
+  const { lmdb, dispatcher } = realm;
   const tables = (Object.keys(rowFields) as TableName[]).filter((table) => !journals.includes(table));
 
   const fillAndDelete = async () => {
@@ -33,15 +33,15 @@ t.test("[spec 4.13] filling and deleting a topic again leaves no more rows than 
     await anna.post(`/messages/${second}/reactions`, { emoji_name: "tada" });
     await anna.post("/messages/flags", { op: "add", flag: "starred", messages: ids.slice(0, 30) });
     await anna.post("/messages/flags", { op: "add", flag: "collapsed", messages: ids.slice(0, 30) });
-    const filled = environment.count("messages");
+    const filled = lmdb.count("messages");
     const { body } = await owner.post(`/streams/${id}/delete_topic`, { topic_name: "topic" });
     t.equal(body.complete, true);
     await dispatcher.idle();
     // The first checkpoint adds the row with the number of the turn that the store has.
     await until(() => realm.isStored);
-    t.equal(filled - environment.count("messages"), count);
+    t.equal(filled - lmdb.count("messages"), count);
     audit(t, server);
-    return Object.fromEntries(tables.map((table) => [table, environment.count(table)]));
+    return Object.fromEntries(tables.map((table) => [table, lmdb.count(table)]));
   };
 
   const first = await fillAndDelete();

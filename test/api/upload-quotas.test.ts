@@ -69,7 +69,7 @@ t.test("[S3] the quota is correct after a restart, also for files from before qu
   const first = await startTestServer(t, { dataDir, environment });
   const ada = await first.user("ada");
   await uploaded(ada, Buffer.alloc(mebibyte));
-  const { environment: store } = first.realm;
+  const { lmdb: store } = first.realm;
   store.transaction(() => store.remove("uploadUsage", ada.userId));
   await first.stop();
   const second = await startTestServer(t, { dataDir, environment });

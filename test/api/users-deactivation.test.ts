@@ -180,12 +180,12 @@ t.test("[S3] a deactivation checks a limited number of pending mails", async (t)
   const leaver = await server.user("swamped");
   const to = leaver.account?.email ?? "";
   const row = { template: "login", data: {}, createdAt: 0, attempts: 0, dueAt: Number.MAX_SAFE_INTEGER };
-  const { environment } = server.realm;
+  const { lmdb } = server.realm;
   const [last, over] = [limits.pending_mails_scanned_max, limits.pending_mails_scanned_max + 1].map((n) => 10_000 + n);
-  environment.transaction(() => {
+  lmdb.transaction(() => {
     for (let index = 1; index <= limits.pending_mails_scanned_max + 1; index++) {
       const id = 10_000 + index;
-      environment.put("mails", id, { ...row, id, to: id === last || id === over ? to : "other@example.com" });
+      lmdb.put("mails", id, { ...row, id, to: id === last || id === over ? to : "other@example.com" });
     }
   });
   await owner.delete(`/users/${leaver.userId}`);

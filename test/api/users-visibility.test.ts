@@ -217,14 +217,14 @@ t.test("[S3] visibility_pairs_max: when very many users meet, the remaining gues
 
 t.test("[S3] only the newest direct conversations of a guest are checked", async (t) => {
   const correspondent = await server.user("correspondent", roles.guest);
-  const { environment, view } = server.realm;
+  const { lmdb, view } = server.realm;
   await outsider.post("/messages", { type: "direct", to: [correspondent.userId], content: "hello" });
   t.equal((await correspondent.get(`/users/${outsider.userId}`)).status, 200);
   const newest = view.counter("recipient");
   const fill = (count: number) =>
-    environment.transaction(() => {
+    lmdb.transaction(() => {
       for (let id = newest + 1; id <= newest + count; id++) {
-        environment.put("directConversations", [correspondent.userId, id], {});
+        lmdb.put("directConversations", [correspondent.userId, id], {});
       }
     });
   fill(limits.known_conversations_max - 1);

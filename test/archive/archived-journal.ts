@@ -51,10 +51,13 @@ export class World {
   }
 
   #open(): [SegmentWriter, RecordNumber] {
-    const { owner, before } = takeOver(this.journalFolder);
+    const { writer, before } = takeOver(this.journalFolder);
     const { segments, end, released } = recoverJournal(this.journalFolder, before);
     removeSpares(this.journalFolder);
-    return [new SegmentWriter({ folder: this.journalFolder, epoch: owner.epoch, segments, end, released, sizes }), end];
+    return [
+      new SegmentWriter({ folder: this.journalFolder, epoch: writer.epoch, segments, end, released, sizes }),
+      end,
+    ];
   }
 
   get writer(): ArchiveWriter {

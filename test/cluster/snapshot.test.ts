@@ -204,9 +204,9 @@ else {
 /** Resolves when the store has everything that the stream has: checkpoints are made after some time. */
 async function untilStored(log: RealmLog, dataDir: string): Promise<void> {
   for (;;) {
-    const environment = openLmdb(realmFolder(dataDir, log.realmId));
-    const turn = turnNumberIn(environment);
-    await environment.close();
+    const lmdb = openLmdb(realmFolder(dataDir, log.realmId));
+    const turn = turnNumberIn(lmdb);
+    await lmdb.close();
     if (turn === (await headOf(log)).position) return;
     await new Promise((resolve) => setTimeout(resolve, limits.checkpoint_interval_ms / 3));
   }

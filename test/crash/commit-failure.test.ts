@@ -76,8 +76,8 @@ for (const [what, inject] of Object.entries(faults)) {
     t.ok(stored.size - acknowledged.size <= lanes, "besides them there are no more than the posts in flight");
     t.equal((await again.owner.post("/messages", { type: "channel", to: 1, topic: "t", content: "on" })).status, 200);
     await again.program.end("SIGTERM");
-    const environment = openLmdb(join(dataDir, "realms", "1"));
-    t.teardown(() => environment.close());
-    t.strictSame(auditRealm(environment), []);
+    const lmdb = openLmdb(join(dataDir, "realms", "1"));
+    t.teardown(() => lmdb.close());
+    t.strictSame(auditRealm(lmdb), []);
   });
 }

@@ -54,7 +54,7 @@ t.test("[M5] a disk filled in a race gives no false 200 but an exit, and a start
   const last = await startProgram(t, disk.dataDir, watched);
   t.equal((await post(last.owner, "on")).status, 200);
   t.equal((await last.program.end("SIGTERM")).code, 0);
-  const environment = openLmdb(join(disk.dataDir, "realms", "1"));
-  t.teardown(() => environment.close());
-  t.strictSame(auditRealm(environment), []);
+  const lmdb = openLmdb(join(disk.dataDir, "realms", "1"));
+  t.teardown(() => lmdb.close());
+  t.strictSame(auditRealm(lmdb), []);
 });

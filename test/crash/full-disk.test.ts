@@ -42,9 +42,9 @@ function endOfJournal(dataDir: string): number | null {
 /** Resolves when the store has everything: no checkpoint is under way, which would end a server whose disk gets full. */
 async function untilStored({ dataDir }: SmallDisk): Promise<void> {
   for (;;) {
-    const environment = openLmdb(join(dataDir, "realms", "1"));
-    const turn = turnNumberIn(environment);
-    await environment.close();
+    const lmdb = openLmdb(join(dataDir, "realms", "1"));
+    const turn = turnNumberIn(lmdb);
+    await lmdb.close();
     if (turn === endOfJournal(dataDir)) return;
     await new Promise((resolve) => setTimeout(resolve, limits.checkpoint_interval_ms / 3));
   }

@@ -134,8 +134,8 @@ export class Organization implements Target {
 
   /** Only while no process has it open. */
   async audit(t: Test): Promise<void> {
-    const environment = openLmdb(this.folder);
-    t.strictSame([...auditRealm(environment), ...auditKeptAnswers(environment)], [], this.name);
-    await environment.close();
+    const lmdb = openLmdb(this.folder);
+    t.strictSame([...auditRealm(lmdb), ...auditKeptAnswers(lmdb)], [], this.name);
+    await lmdb.close();
   }
 }

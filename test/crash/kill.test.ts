@@ -120,13 +120,9 @@ t.test("[M1, M2, M3, M8, S1] each acknowledged message is there once after kill 
   const checked = await runCli(t, dataDir, "check");
   t.strictSame([checked.code, checked.stdout], [0, "no problems\n"]);
   for (const organization of organizations) await organization.audit(t);
-  const environment = openLmdb(first.folder);
-  t.teardown(() => environment.close());
-  t.strictSame(
-    [environment.count("webhookDeliveries"), environment.count("mails")],
-    [0, 0],
-    "[M3] delivered webhooks are marked",
-  );
+  const lmdb = openLmdb(first.folder);
+  t.teardown(() => lmdb.close());
+  t.strictSame([lmdb.count("webhookDeliveries"), lmdb.count("mails")], [0, 0], "[M3] delivered webhooks are marked");
   const parked = `${background.parked} deletions parked`;
   const sums = organizations.map(
     ({ name, acknowledged, saved }) => `${name}: ${acknowledged} acknowledged, ${saved} on disk unacknowledged`,

@@ -107,9 +107,9 @@ async function auditFolder(dataDir: string): Promise<string[]> {
   const root = RootStore.open(dataDir);
   const problems = await checkFolder(root, dataDir);
   await root.close();
-  const environment = openLmdb(join(dataDir, "realms", "1"));
-  problems.push(...auditRealm(environment));
-  await environment.close();
+  const lmdb = openLmdb(join(dataDir, "realms", "1"));
+  problems.push(...auditRealm(lmdb));
+  await lmdb.close();
   return problems;
 }
 

@@ -41,9 +41,9 @@ class Trial {
   constructor(t: Teardown, options: { readonly owner?: string; readonly folder?: string } = {}) {
     this.folder = options.folder ?? temporaryFolder(t);
     this.store = new LmdbTables(this.folder);
-    const environment = lmdbOf(this.store);
-    if (options.owner !== undefined) fenced(environment, this.folder, options.owner);
-    const turn = turnNumberIn(environment);
+    const lmdb = lmdbOf(this.store);
+    if (options.owner !== undefined) fenced(lmdb, this.folder, options.owner);
+    const turn = turnNumberIn(lmdb);
     this.tables = new OverlayTables({
       tables: this.store,
       turn,
@@ -119,12 +119,12 @@ class Trial {
 /** What a store contains on disk, with the number of its last turn. */
 async function storedIn(t: Teardown, folder: string): Promise<{ turn: number; rows: Record<string, number> }> {
   const tables = new LmdbTables(crashImage(t, folder), "all-pages");
-  const environment = lmdbOf(tables);
+  const lmdb = lmdbOf(tables);
   const rows: Record<string, number> = {};
-  environment.each("meta", ({ value }, key) => {
+  lmdb.each("meta", ({ value }, key) => {
     if (key.startsWith("row ")) rows[key] = value as number;
   });
-  const turn = turnNumberIn(environment);
+  const turn = turnNumberIn(lmdb);
   await tables.close();
   return { turn, rows };
 }

@@ -171,8 +171,8 @@ t.test(
     for (const left of [[0], [2], [0, 3], [1, 2], [3], []]) {
       const { folder, records, segments } = filled(t);
       // As openFileJournal does when the stores have everything.
-      const { owner } = takeOver(folder);
-      owner.noteApplied(records.length);
+      const { writer } = takeOver(folder);
+      writer.noteApplied(records.length);
       for (const [index, path] of segments.entries()) if (!left.includes(index)) rmSync(path);
       const journal = new SyncJournal(folder);
       const [more] = journal.write([30]);

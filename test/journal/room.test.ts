@@ -5,11 +5,11 @@ import { type Backlog, BacklogLimit } from "../../src/durability/journal/backlog
 
 function opened() {
   const bugs: unknown[] = [];
-  const room = new BacklogLimit((error) => bugs.push(error));
+  const backlog = new BacklogLimit((error) => bugs.push(error));
   const checkpoints: string[] = [];
   const member = (name: string) => {
     const given = { unflushedBytes: 0, uncheckpointedBytes: 0, recordMemoryBytes: 0 };
-    const share = room.join({
+    const share = backlog.join({
       get backlog() {
         return { ...given };
       },
@@ -18,71 +18,71 @@ function opened() {
     const lacks = (changed: Partial<Backlog>) => {
       Object.assign(given, changed);
       share.count();
-      room.advanced();
+      backlog.advanced();
     };
     return { lacks, leave: () => share.leave() };
   };
-  return { room, bugs, checkpoints, member };
+  return { room: backlog, bugs, checkpoints, member };
 }
 
 t.test("[S3] turns wait for room, and go on when any journal of the process has made some", async (t) => {
-  const { room, member, bugs } = opened();
+  const { room: backlog, member, bugs } = opened();
   const [a, b] = [member("a"), member("b")];
   const left: string[] = [];
   a.lacks({ unflushedBytes: limits.journal_unflushed_bytes_max - 1 });
-  t.ok(room.hasRoom, "below the bound");
+  t.ok(backlog.hasRoom, "below the bound");
   b.lacks({ unflushedBytes: 1 });
-  t.notOk(room.hasRoom, "at the bound, in sum");
-  room.once(() => {
+  t.notOk(backlog.hasRoom, "at the bound, in sum");
+  backlog.once(() => {
     left.push("first");
     throw new Error("broken");
   });
-  room.once(() => void left.push("second"));
-  room.advanced();
+  backlog.once(() => void left.push("second"));
+  backlog.advanced();
   t.strictSame(left, []);
   b.lacks({ unflushedBytes: 0 });
   t.strictSame(left, ["first", "second"]);
   t.match(bugs, [{ message: "broken" }]);
-  room.advanced();
+  backlog.advanced();
   t.strictSame(left, ["first", "second"], "once");
 });
 
 t.test("[S3] overlay_bytes_max holds for rows and records of all stores together", async (t) => {
-  const { room, member } = opened();
+  const { room: backlog, member } = opened();
   const [a, b] = [member("a"), member("b")];
-  room.overlays.bytes = limits.overlay_bytes_max / 2;
+  backlog.overlays.bytes = limits.overlay_bytes_max / 2;
   a.lacks({ recordMemoryBytes: limits.overlay_bytes_max / 4 });
   b.lacks({ recordMemoryBytes: limits.overlay_bytes_max / 4 - 1 });
-  t.ok(room.hasRoom, "below the bound");
+  t.ok(backlog.hasRoom, "below the bound");
   b.lacks({ recordMemoryBytes: limits.overlay_bytes_max / 4 });
-  t.notOk(room.hasRoom, "at the bound");
+  t.notOk(backlog.hasRoom, "at the bound");
   b.leave();
-  t.ok(room.hasRoom, "a journal that is closed lacks nothing");
-  t.equal(room.memoryBytes, 0.75 * limits.overlay_bytes_max);
+  t.ok(backlog.hasRoom, "a journal that is closed lacks nothing");
+  t.equal(backlog.memoryBytes, 0.75 * limits.overlay_bytes_max);
 });
 
 t.test("[S3] turns wait at gate_bytes_max of what waits at all gates, and go on below it", async (t) => {
-  const { room } = opened();
+  const { room: backlog } = opened();
   const left: string[] = [];
-  room.atGates.bytes = limits.gate_bytes_max;
-  t.notOk(room.hasRoom, "at the bound");
-  room.once(() => void left.push("turn"));
-  room.advanced();
+  backlog.atGates.bytes = limits.gate_bytes_max;
+  t.notOk(backlog.hasRoom, "at the bound");
+  backlog.once(() => void left.push("turn"));
+  backlog.advanced();
   t.strictSame(left, []);
-  room.atGates.bytes--;
-  t.ok(room.hasRoom, "below it");
-  room.advanced();
+  backlog.atGates.bytes--;
+  t.ok(backlog.hasRoom, "below it");
+  backlog.advanced();
   t.strictSame(left, ["turn"]);
 });
 
 t.test("[S3] checkpoint_bytes holds in sum: every store that lacks something gets it at once", async (t) => {
-  const { room, member, checkpoints } = opened();
+  const { room: backlog, member, checkpoints } = opened();
   const [a, b] = [member("a"), member("b")];
   member("idle");
   a.lacks({ uncheckpointedBytes: limits.checkpoint_bytes - 1 });
-  t.strictSame([room.isUrgent, checkpoints], [false, []]);
+  t.strictSame([backlog.isUrgent, checkpoints], [false, []]);
   b.lacks({ uncheckpointedBytes: 1 });
-  t.strictSame([room.isUrgent, checkpoints], [true, ["a", "b"]]);
+  t.strictSame([backlog.isUrgent, checkpoints], [true, ["a", "b"]]);
   b.lacks({ uncheckpointedBytes: 2 });
   t.strictSame(checkpoints, ["a", "b"], "told once");
   a.lacks({ uncheckpointedBytes: 0 });
@@ -91,11 +91,11 @@ t.test("[S3] checkpoint_bytes holds in sum: every store that lacks something get
 });
 
 t.test("[S3] at checkpoint_memory_bytes of what they lack, the stores get it at once", async (t) => {
-  const { room, member, checkpoints } = opened();
+  const { room: backlog, member, checkpoints } = opened();
   const a = member("a");
-  room.overlays.bytes = limits.checkpoint_memory_bytes - 2;
+  backlog.overlays.bytes = limits.checkpoint_memory_bytes - 2;
   a.lacks({ uncheckpointedBytes: 1, recordMemoryBytes: 1 });
-  t.strictSame([room.isUrgent, checkpoints], [false, []]);
+  t.strictSame([backlog.isUrgent, checkpoints], [false, []]);
   a.lacks({ recordMemoryBytes: 2 });
-  t.strictSame([room.isUrgent, checkpoints], [true, ["a"]]);
+  t.strictSame([backlog.isUrgent, checkpoints], [true, ["a"]]);
 });

@@ -20,12 +20,12 @@ export class SyncJournal {
 
   /** Takes the folder over, as `openFileJournal` does. */
   constructor(folder: string) {
-    const { owner, before } = takeOver(folder);
+    const { writer, before } = takeOver(folder);
     this.recovered = recoverJournal(folder, before);
     this.found = [...this.recovered.records()];
     removeSpares(folder);
     const { segments, end, released } = this.recovered;
-    this.#writer = new SegmentWriter({ folder, epoch: owner.epoch, segments, end, released, sizes });
+    this.#writer = new SegmentWriter({ folder, epoch: writer.epoch, segments, end, released, sizes });
     this.#end = end;
   }
 

@@ -78,11 +78,11 @@ export class World {
 
   /** Resolves when the changes that marks and moves announce later have been announced. */
   async settled(): Promise<void> {
-    const { dispatcher, environment } = this.server.realm;
+    const { dispatcher, lmdb } = this.server.realm;
     for (;;) {
       await new Promise((resolve) => setImmediate(resolve));
       await dispatcher.idle();
-      const timers = environment.rows("timers", { limit: 100 });
+      const timers = lmdb.rows("timers", { limit: 100 });
       if (!timers.some(({ row }) => (row.command as { type: string }).type.startsWith("read-state"))) return;
       this.#clock.advance(100);
     }

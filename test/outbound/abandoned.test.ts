@@ -16,12 +16,12 @@ const nonsense = "nonsense" as WebhookFailure;
 async function makeMail(bench: OpenRealm): Promise<number> {
   const wish = { newEmail: "new@example.com", keyHash: "hash", link: "http://localhost/x" };
   answerOf(await bench.ask(command({ actor: "user", id: ownerId }, "user.email-change.request", wish, ownerId)));
-  const [id] = bench.environment.keys("mails", { limit: 1 });
+  const [id] = bench.lmdb.keys("mails", { limit: 1 });
   if (id === undefined) throw new Error("no email was written");
   return id;
 }
 
-const letters = (bench: OpenRealm) => bench.environment.count("deadLetters");
+const letters = (bench: OpenRealm) => bench.lmdb.count("deadLetters");
 
 t.test("[M6, D160] a webhook whose outcome report throws is retried, and delays no other", async (t) => {
   const bench = await openNewRealm(t);
@@ -50,7 +50,7 @@ t.test("[M6, D160] a webhook whose outcome report throws is retried, and delays 
   bench.clock.advance(limits.webhook_back_off_ms_min);
   for (let turns = 0; turns < 50; turns++) await turn();
   t.strictSame(carried, [1, 2, 3, 1, 2, 3]);
-  t.equal(bench.environment.count("webhookDeliveries"), 0);
+  t.equal(bench.lmdb.count("webhookDeliveries"), 0);
   t.equal(letters(bench), 3);
 });
 
@@ -78,7 +78,7 @@ t.test("[M6, D160] a webhook that was answered is not sent again although its ou
   bench.realm.dispatcher.send(command(to, "webhook.answered", undefined as never, null));
   await bench.idle();
   t.equal(letters(bench), 1);
-  t.equal(bench.environment.count("webhookDeliveries"), 0);
+  t.equal(bench.lmdb.count("webhookDeliveries"), 0);
 });
 
 t.test("[M6, D31] an email whose failure report throws is retried, and abandoned after many attempts", async (t) => {

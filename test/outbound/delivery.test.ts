@@ -300,9 +300,9 @@ t.test("[S3] mails_waiting_in_memory_max: emails beyond the bound are read later
     return bench.ask(command({ actor: "user", id: owner }, "user.api-key.add", { hash: `key ${index}`, login }, owner));
   });
   await Promise.all(logins);
-  t.equal(bench.environment.count("mails"), count);
+  t.equal(bench.lmdb.count("mails"), count);
   open();
-  await until(() => bench.environment.count("mails") === 0);
+  await until(() => bench.lmdb.count("mails") === 0);
   t.strictSame(new Set(names), new Set(Array.from({ length: count }, (_, index) => `7-${index + 1}`)));
   t.equal(names.length, count);
 });

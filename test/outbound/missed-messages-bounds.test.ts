@@ -12,8 +12,8 @@ import { startTestServer, type TestServer } from "../support/server.ts";
 
 /** Removes an email, as after its delivery. */
 function remove(server: TestServer, id: number): void {
-  const { environment } = server.realm;
-  environment.transaction(() => environment.remove("mails", id));
+  const { lmdb } = server.realm;
+  lmdb.transaction(() => lmdb.remove("mails", id));
 }
 
 const hourMs = 60 * 60 * 1000;
@@ -125,7 +125,7 @@ t.test(
   "[S3, M8] a user has one timer, however often the batching period is extended or mails are written",
   async (t) => {
     const { server, bob, direct, pass, mails } = await startMissed(t);
-    const timers = () => server.realm.environment.count("timers");
+    const timers = () => server.realm.lmdb.count("timers");
     const period = async (seconds: number) => {
       const answer = await bob.patch("/settings", { email_notifications_batching_period_seconds: seconds });
       t.equal(answer.status, 200);
@@ -180,9 +180,9 @@ t.test("[M6] missed_timer_late_ms_max: a batch whose timer is lost is mailed wit
   const before = row();
   if (before === undefined) throw new Error("nothing is remembered");
   // As after three attempts that threw.
-  const [timer] = server.realm.environment.keys("timers", { limit: 1 });
+  const [timer] = server.realm.lmdb.keys("timers", { limit: 1 });
   if (timer === undefined) throw new Error("no timer");
-  server.realm.environment.transaction(() => server.realm.environment.remove("timers", timer));
+  server.realm.lmdb.transaction(() => server.realm.lmdb.remove("timers", timer));
   await pass(periodMs + limits.missed_timer_late_ms_max);
   await direct("at the bound", bob);
   await pass(0);

@@ -48,7 +48,7 @@ t.test("[D31] an email whose row is removed while it waits for the disk is not s
   t.strictSame(sent, [], "nothing leaves before the disk");
   goOn();
   await requestMail(bench, "second@example.com");
-  await until(() => bench.environment.count("mails") === 0);
+  await until(() => bench.lmdb.count("mails") === 0);
   t.strictSame(sent, ["7-2"]);
 });
 
@@ -77,7 +77,7 @@ t.test("[spec 6] a webhook whose row is removed while it waits for the disk is n
   await until(() => bench.realm.view.row("webhookDeliveries", [botId, 1]) === undefined);
   goOn();
   answerOf(await bench.ask(commands.direct([ownerId, botId], "second")));
-  await until(() => bench.environment.count("webhookDeliveries") === 0);
+  await until(() => bench.lmdb.count("webhookDeliveries") === 0);
   const paths = receiver.calls.map(({ path }) => path);
   t.strictSame(paths, ["/2"]);
 });

@@ -93,9 +93,9 @@ t.test("a new bot is sent with its settings to its owner and administrators, and
 t.test("[S2] the event log contains neither API keys nor tokens of bots", async (t) => {
   const { answer } = await makeBot(keeper, "logged", { bot_type: 3, payload_url: "https://e.com" });
   await keeper.patch(`/bots/${answer.body.user_id}`, { service_payload_url: "https://f.com" });
-  const { environment, view } = server.realm;
+  const { lmdb, view } = server.realm;
   const token = view.row("botServices", answer.body.user_id)?.token ?? "none";
-  const log = JSON.stringify(environment.rows("events", { limit: 100_000 }));
+  const log = JSON.stringify(lmdb.rows("events", { limit: 100_000 }));
   t.match(log, /realm_bot/);
   t.notOk(log.includes(token));
   t.notOk(log.includes(answer.body.api_key));

@@ -52,16 +52,16 @@ t.test("[E4] a volatile event that cannot be encoded is no gap, so its readers s
 t.test("[E2] a resume over an event that cannot be encoded gets a gap, and the process continues", async (t) => {
   const reader = await server.user("reader");
   const [bySocket, byPoll] = [await reader.openQueue(null), await reader.openQueue(null)];
-  const { environment } = server.realm;
+  const { lmdb } = server.realm;
   const draft = { type: "private", to: [reader.userId], topic: "", content: "a", timestamp: 1 };
   const added = await reader.post("/drafts", { drafts: JSON.stringify([draft]) });
   t.equal(added.status, 200);
-  const [last] = environment.rows("events", { reverse: true, limit: 1 });
+  const [last] = lmdb.rows("events", { reverse: true, limit: 1 });
   if (last === undefined) throw new Error("no event");
   t.equal(last.row.type, "drafts");
   // No version has written such a row.
   const broken = { ...last.row, type: "update_message", body: {} } as unknown as EventRecord;
-  environment.transaction(() => environment.put("events", last.key, broken));
+  lmdb.transaction(() => lmdb.put("events", last.key, broken));
   t.match((await reader.getEvents(byPoll, byPoll.last_event_id)).body, { code: "BAD_EVENT_QUEUE_ID" });
   const socket = await connect(reader);
   socket.send({ type: "resume", queue_id: bySocket.queue_id, last_event_id: bySocket.last_event_id });
@@ -70,5 +70,5 @@ t.test("[E2] a resume over an event that cannot be encoded gets a gap, and the p
   const id = await owner.say("general", "t", "on");
   t.strictSame(messageIds(await reader.readNow(again)), [id]);
   // The stop of a test's server checks that the log holds what schemas/events.ts declares.
-  environment.transaction(() => environment.remove("events", last.key));
+  lmdb.transaction(() => lmdb.remove("events", last.key));
 });

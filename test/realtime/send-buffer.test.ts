@@ -70,7 +70,7 @@ function opened(through: (wire: Wire) => BufferedConnection = (wire) => wire) {
   const { unsent } = wireMemory(() => 0);
   const timers = new Map<string, () => void>();
   let stalls = 0;
-  const outbox = new SendBuffer({
+  const sendBuffer = new SendBuffer({
     connection: through(wire),
     unsent,
     who: () => "ann",
@@ -82,18 +82,18 @@ function opened(through: (wire: Wire) => BufferedConnection = (wire) => wire) {
       cancel: (name) => void timers.delete(name),
     },
   });
-  return { wire, unsent, outbox, timers, stalls: () => stalls };
+  return { wire, unsent, outbox: sendBuffer, timers, stalls: () => stalls };
 }
 
 const large = Buffer.alloc(3 * limits.socket_buffer_bytes_soft_max + 1, 0x61);
 
 t.test("[S3] answer_small_bytes_max: a response of that size is sent whole, a larger one in fragments", async (t) => {
-  const { wire, outbox } = opened();
+  const { wire, outbox: sendBuffer } = opened();
   const small = Buffer.alloc(limits.answer_small_bytes_max, 0x61);
-  t.equal(outbox.sendAnswer(small, false), "sent");
+  t.equal(sendBuffer.sendAnswer(small, false), "sent");
   t.strictSame(wire.sent, [String(small)]);
   wire.sent.length = 0;
-  t.equal(outbox.sendAnswer(Buffer.alloc(limits.answer_small_bytes_max + 1, 0x61), false), "sent");
+  t.equal(sendBuffer.sendAnswer(Buffer.alloc(limits.answer_small_bytes_max + 1, 0x61), false), "sent");
   t.strictSame(wire.sent, ["first", "last"]);
   const lengths = wire.pieces.map(({ length }) => length);
   t.strictSame(lengths, [limits.socket_fragment_bytes, 1]);
@@ -102,19 +102,19 @@ t.test("[S3] answer_small_bytes_max: a response of that size is sent whole, a la
 t.test(
   "[S3, E3] the connection buffers at most the soft bound of a large response, and sends all in order",
   async (t) => {
-    const { wire, outbox, unsent, timers } = opened();
-    t.equal(outbox.sendAnswer(large, false), "sent");
-    t.equal(outbox.send("after", false), "sent");
-    t.equal(outbox.sendAnswer(large, true), "sent");
+    const { wire, outbox: sendBuffer, unsent, timers } = opened();
+    t.equal(sendBuffer.sendAnswer(large, false), "sent");
+    t.equal(sendBuffer.send("after", false), "sent");
+    t.equal(sendBuffer.sendAnswer(large, true), "sent");
     t.ok(unsent.sum >= 2 * large.length, "both count");
     t.equal(timers.size, 1, "and are watched");
-    while (outbox.isWaiting) {
+    while (sendBuffer.isWaiting) {
       t.ok(wire.unread <= limits.socket_buffer_bytes_soft_max);
       wire.unread = 0;
-      outbox.drained();
+      sendBuffer.drained();
     }
     wire.unread = 0;
-    outbox.drained();
+    sendBuffer.drained();
     const order = wire.sent.filter((what) => what !== "next");
     t.strictSame(order, ["first", "last", "after", "first", "last"]);
     t.ok(Buffer.concat(wire.pieces).equals(Buffer.concat([large, large])));
@@ -127,30 +127,30 @@ t.test(
 function openedAtGate() {
   const { journal, gate, write } = openManualGate();
   const gated: GatedConnection[] = [];
-  const { wire, outbox } = opened((inner) => {
+  const { wire, outbox: sendBuffer } = opened((inner) => {
     gated.push(new GatedConnection(inner, gate));
     return gated[0] as GatedConnection;
   });
   /** Sends an event of the last turn when that is durable, as a publication does. */
   const publish = (event: string) =>
-    gate.waitFor(() => gated[0]?.passed(() => void outbox.send(Buffer.from(event), false)));
-  return { journal, wire, outbox, write, publish };
+    gate.waitFor(() => gated[0]?.passed(() => void sendBuffer.send(Buffer.from(event), false)));
+  return { journal, wire, outbox: sendBuffer, write, publish };
 }
 
 t.test("[M1] a large response waits for what it shows; then nothing comes between its fragments", async (t) => {
-  const { journal, wire, outbox, write, publish } = openedAtGate();
+  const { journal, wire, outbox: sendBuffer, write, publish } = openedAtGate();
   write();
-  outbox.sendAnswer(large, false);
-  outbox.send("answer behind it", false);
+  sendBuffer.sendAnswer(large, false);
+  sendBuffer.send("answer behind it", false);
   publish("event of its turn");
   t.strictSame(wire.sent, [], "nothing is durable");
   journal.flush();
   t.equal(wire.sent[0], "first");
   write();
   publish("event of the next turn");
-  for (let reads = 0; reads < 100 && outbox.isWaiting; reads++) {
+  for (let reads = 0; reads < 100 && sendBuffer.isWaiting; reads++) {
     wire.unread = 0;
-    outbox.drained();
+    sendBuffer.drained();
     if (reads === 1) journal.flush();
   }
   const order = wire.sent.filter((what) => what !== "next");
@@ -159,24 +159,24 @@ t.test("[M1] a large response waits for what it shows; then nothing comes betwee
 });
 
 t.test("[M1] an answer behind a large one waits for what it shows, and what comes after waits behind it", async (t) => {
-  const { journal, wire, outbox, write, publish } = openedAtGate();
-  outbox.sendAnswer(large, false);
+  const { journal, wire, outbox: sendBuffer, write, publish } = openedAtGate();
+  sendBuffer.sendAnswer(large, false);
   write();
-  outbox.send("shows a turn", false);
+  sendBuffer.send("shows a turn", false);
   publish("event of that turn");
   const read = () => {
     wire.unread = 0;
-    outbox.drained();
+    sendBuffer.drained();
   };
   for (let reads = 0; reads < 100; reads++) read();
   const found = wire.sent.filter((what) => what !== "next");
   t.strictSame(found, ["first", "last"]);
-  t.ok(outbox.isWaiting);
+  t.ok(sendBuffer.isWaiting);
   journal.flush();
   read();
   const order = wire.sent.filter((what) => what !== "next");
   t.strictSame(order, ["first", "last", "shows a turn", "event of that turn"]);
-  t.notOk(outbox.isWaiting);
+  t.notOk(sendBuffer.isWaiting);
 });
 
 /** A message list: long enough for several fragments, with pieces of either type and characters of several bytes. */
@@ -191,13 +191,16 @@ const pieces = [
 
 for (const format of ["json", "msgpack"] as const) {
   t.test(`[S3] a large response in pieces arrives as one ${format} reply`, async (t) => {
-    const { wire, outbox, unsent } = opened();
+    const { wire, outbox: sendBuffer, unsent } = opened();
     t.equal(
-      outbox.sendAnswer(encodeAnswer(format, "seven", { kind: "encoded", fields: pieces }, []), format === "msgpack"),
+      sendBuffer.sendAnswer(
+        encodeAnswer(format, "seven", { kind: "encoded", fields: pieces }, []),
+        format === "msgpack",
+      ),
       "sent",
     );
     wire.unread = 0;
-    outbox.drained();
+    sendBuffer.drained();
     t.ok(wire.pieces.length > 3);
     const sent = Buffer.concat(wire.pieces);
     const reply = format === "json" ? JSON.parse(sent.toString("utf8")) : unpackJson(sent, newValueBudget());
@@ -215,30 +218,30 @@ for (const format of ["json", "msgpack"] as const) {
 t.test(
   "[S3, E3] socket_buffer_bytes_soft_max: that many bytes may wait behind a large response; one byte more closes the socket",
   async (t) => {
-    const { outbox } = opened();
-    outbox.sendAnswer(large, false);
+    const { outbox: sendBuffer } = opened();
+    sendBuffer.sendAnswer(large, false);
     const half = Buffer.alloc(limits.socket_buffer_bytes_soft_max / 2, 0x62);
-    t.equal(outbox.send(half, false), "sent");
-    t.equal(outbox.send(half, false), "sent");
-    t.equal(outbox.send("x", false), "slow");
+    t.equal(sendBuffer.send(half, false), "sent");
+    t.equal(sendBuffer.send(half, false), "sent");
+    t.equal(sendBuffer.send("x", false), "slow");
   },
 );
 
 t.test("[S3] unsent_bytes_per_user_max: a large response that exceeds the user's budget is not sent", async (t) => {
-  const { outbox, unsent, wire } = opened();
+  const { outbox: sendBuffer, unsent, wire } = opened();
   unsent.hold("ann", limits.unsent_bytes_per_user_max - large.length + 1, () => undefined);
-  t.equal(outbox.sendAnswer(large, false), "full");
+  t.equal(sendBuffer.sendAnswer(large, false), "full");
   t.strictSame(wire.sent, []);
 });
 
 t.test(
   "[S3] unsent_stall_ms_max: a client that reads nothing of a large response is closed, its memory released",
   async (t) => {
-    const { outbox, timers, stalls, unsent } = opened();
-    outbox.sendAnswer(large, false);
+    const { outbox: sendBuffer, timers, stalls, unsent } = opened();
+    sendBuffer.sendAnswer(large, false);
     for (const ring of timers.values()) ring();
     t.equal(stalls(), 1);
-    outbox.close();
+    sendBuffer.close();
     t.equal(unsent.sum, 0);
   },
 );

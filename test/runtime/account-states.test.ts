@@ -34,7 +34,7 @@ t.test("[D1] a deactivated organization accepts timers and the operator, and no 
 t.test("a snapshot that a newer program wrote is rejected", async (t) => {
   const bench = await openNewRealm(t);
   const newer = { version: 99, state: "open", context: {} };
-  bench.environment.transaction(() => bench.environment.put("snapshots", "realm", newer));
+  bench.lmdb.transaction(() => bench.lmdb.put("snapshots", "realm", newer));
   t.throws(() => actorKinds.realm.load(realm, bench.realm.view), /snapshot version 99 is newer than this program/);
 });
 

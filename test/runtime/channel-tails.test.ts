@@ -14,18 +14,18 @@ const everything = { above: 0, below: Number.MAX_SAFE_INTEGER, limit: 1_000_000 
 const rowsPerRead = 2000;
 
 function stage(t: Test, bounds: { channels: number; entries: number; entriesPerChannel: number }) {
-  const environment = openLmdb(temporaryFolder(t));
-  t.teardown(() => environment.close());
+  const lmdb = openLmdb(temporaryFolder(t));
+  t.teardown(() => lmdb.close());
   let reads = 0;
   const rows: Lmdb["rows"] = (table, range) => {
     reads++;
-    return environment.rows(table, range);
+    return lmdb.rows(table, range);
   };
-  const tails = new ChannelTails({ ...environment, rows }, bounds);
+  const tails = new ChannelTails({ ...lmdb, rows }, bounds);
   const put = (channelId: number, first: number, count: number) => {
     const ids = Array.from({ length: count }, (_, at) => first + at);
-    environment.transaction(() => {
-      for (const id of ids) environment.put("channelMessages", [channelId, id], index);
+    lmdb.transaction(() => {
+      for (const id of ids) lmdb.put("channelMessages", [channelId, id], index);
     });
     for (const id of ids) tails.apply({ table: "channelMessages", key: [channelId, id], row: index });
   };

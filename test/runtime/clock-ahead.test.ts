@@ -30,12 +30,12 @@ async function opened(t: Teardown): Promise<{ realm: OpenRealm; clock: JumpingCl
 /** @returns the message's timestamp, in milliseconds after the start */
 async function post(realm: OpenRealm): Promise<number> {
   const id = answerOf(await realm.ask(commands.post("t", "hi")))["id"];
-  const message = rowsOf(realm.environment, "messages").find((row) => row.id === id);
+  const message = rowsOf(realm.lmdb, "messages").find((row) => row.id === id);
   return (message?.sentAt ?? 0) - startedAt;
 }
 
 function contents(realm: OpenRealm): string[] {
-  return rowsOf(realm.environment, "messages").map(({ content }) => content);
+  return rowsOf(realm.lmdb, "messages").map(({ content }) => content);
 }
 
 t.test("[D26] messages have the right time while and after the clock is 400 days ahead", async (t) => {
@@ -100,7 +100,7 @@ t.test(
     clock.advance(60 * 60 * 1000);
     await realm.idle();
     t.strictSame(contents(realm), []);
-    t.equal(realm.environment.count("scheduledMessages"), 1);
+    t.equal(realm.lmdb.count("scheduledMessages"), 1);
   },
 );
 
@@ -142,5 +142,5 @@ t.test("[M8] a clock that was wrong at boot and is then corrected fires no timer
   clock.advance(2 * limits.clock_jump_lasting_ms + limits.timer_sleep_ms_max);
   await again.idle();
   t.strictSame(contents(again), []);
-  t.equal(rowsOf(again.environment, "scheduledMessages")[0]?.userId, ownerId);
+  t.equal(rowsOf(again.lmdb, "scheduledMessages")[0]?.userId, ownerId);
 });

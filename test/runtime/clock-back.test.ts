@@ -37,7 +37,7 @@ async function post(realm: OpenRealm, content: string): Promise<number> {
 }
 
 function contents(realm: OpenRealm): string[] {
-  return rowsOf(realm.environment, "messages").map(({ content }) => content);
+  return rowsOf(realm.lmdb, "messages").map(({ content }) => content);
 }
 
 t.test(
@@ -56,13 +56,13 @@ t.test(
     clock.advance(2 * hourMs);
     ids.push(await post(second, "caught up"));
     t.ok(ascends(ids));
-    const messages = rowsOf(second.environment, "messages").map(({ sentAt }) => sentAt);
+    const messages = rowsOf(second.lmdb, "messages").map(({ sentAt }) => sentAt);
     t.strictSame(
       messages,
       [...messages].sort((a, b) => a - b),
     );
     t.equal(messages[3], startedAt + (10 + 1 + 120 - 60) * minuteMs, "it follows the clock again");
-    t.ok(ascends(rowsOf(second.environment, "events").map(({ position }) => position)));
+    t.ok(ascends(rowsOf(second.lmdb, "events").map(({ position }) => position)));
   },
 );
 
@@ -107,7 +107,7 @@ t.test("[M5, M8] a timer that fired and waits for disk space is still due after 
   const realm = await openNewRealm(t, { clock, acceptsWrites: () => mayWrite });
   const wish = { newEmail: "new@example.com", keyHash: "hash", link: "http://localhost/x" };
   answerOf(await realm.ask(command({ actor: "user", id: ownerId }, "user.email-change.request", wish, ownerId)));
-  const [mail] = rowsOf(realm.environment, "mails");
+  const [mail] = rowsOf(realm.lmdb, "mails");
   const to = { actor: "mail", id: mail?.id ?? 0 } as const;
   realm.realm.dispatcher.send(command(to, "mail.failed", { isPermanent: false, reason: "busy" }, null));
   await realm.idle();

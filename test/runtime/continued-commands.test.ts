@@ -58,12 +58,12 @@ t.test(
     let halfway = 0;
     for (const folder of images) {
       const opened = new OpenRealm(t, { folder });
-      const waiting = rowsOf(opened.environment, "mailbox").map(({ command }) => (command as Command).type);
+      const waiting = rowsOf(opened.lmdb, "mailbox").map(({ command }) => (command as Command).type);
       if (waiting.includes("subscriptions.remove") && waiting[0] === "messages.import") halfway++;
       await opened.idle();
       for (const id of [first, last]) t.strictSame(unreadOf(opened, id), ids);
-      t.strictSame([auditRealm(opened.environment), opened.bugs], [[], []]);
-      t.equal(opened.environment.count("mailbox"), 0);
+      t.strictSame([auditRealm(opened.lmdb), opened.bugs], [[], []]);
+      t.equal(opened.lmdb.count("mailbox"), 0);
     }
     t.ok(halfway > 1, "some crashes found both in the mailbox");
   },

@@ -63,7 +63,7 @@ t.test("[spec 4.13] a deletion waits in its own state until the move has ended, 
   const deleted = bench.ask(commands.deleteTopic("old", Number.MAX_SAFE_INTEGER));
   while (stateOf(bench) !== "waiting-for-move") await turn();
   t.notOk(
-    rowsOf(bench.environment, "mailbox").some((row) => (row.command as Command).to.actor === "topic-deletion"),
+    rowsOf(bench.lmdb, "mailbox").some((row) => (row.command as Command).to.actor === "topic-deletion"),
     "nothing wakes it but the end of the move",
   );
   t.strictSame(await moved, { kind: "ok", answer: { detached_uploads: [] } });
@@ -73,7 +73,7 @@ t.test("[spec 4.13] a deletion waits in its own state until the move has ended, 
   t.equal(stateOf(bench), "idle");
   for (const id of ids.slice(1)) t.ok(bench.realm.view.row("messages", id), "a message that moved survives");
   t.equal(bench.realm.view.row("messages", ids[0] ?? 0), undefined, "the message that stayed is deleted");
-  t.strictSame(auditRealm(bench.environment), []);
+  t.strictSame(auditRealm(bench.lmdb), []);
   t.strictSame(bench.bugs, []);
 });
 

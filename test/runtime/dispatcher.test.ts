@@ -37,17 +37,17 @@ t.test("[M3] work beyond a turn's budget is in the mailbox, and is done once aft
   let spilled = 0;
   for (const folder of images) {
     const opened = new OpenRealm(t, { folder });
-    spilled += opened.environment.count("mailbox");
+    spilled += opened.lmdb.count("mailbox");
     await opened.idle();
-    t.equal(opened.environment.count("mailbox"), 0, "every mailbox row was processed");
+    t.equal(opened.lmdb.count("mailbox"), 0, "every mailbox row was processed");
     const isMade = opened.realm.view.channels.get(channelId) !== undefined;
-    const joined = rowsOf(opened.environment, "subscriptions").filter((row) => row.channelId === channelId);
+    const joined = rowsOf(opened.lmdb, "subscriptions").filter((row) => row.channelId === channelId);
     t.equal(joined.length, isMade ? people.length : 0, "all users are subscribed, or the channel does not exist");
     t.ok(
       joined.every(({ periods }) => periods.length === 1),
       "nobody joined twice",
     );
-    const received = rowsOf(opened.environment, "events").flatMap(({ type, body }) =>
+    const received = rowsOf(opened.lmdb, "events").flatMap(({ type, body }) =>
       type === "subscription" && body["op"] === "peer_add" ? (body["user_ids"] as number[]) : [],
     );
     const announcedOthers = received.filter((id) => people.includes(id)).length - people.length;
@@ -57,7 +57,7 @@ t.test("[M3] work beyond a turn's budget is in the mailbox, and is done once aft
       "each user is announced once (and once as a new account, in general)",
     );
     t.strictSame(opened.snapshot(), opened.rebuilt(), "memory equals the disk");
-    t.strictSame(auditRealm(opened.environment), []);
+    t.strictSame(auditRealm(opened.lmdb), []);
     t.strictSame(opened.bugs, []);
   }
   t.ok(spilled > 0, "the mailbox was in use at some of the crashes");
@@ -77,13 +77,13 @@ t.test(
     for (const folder of images) {
       const opened = new OpenRealm(t, { folder });
       await opened.idle();
-      t.strictSame(auditRealm(opened.environment), [], "at a batch boundary");
+      t.strictSame(auditRealm(opened.lmdb), [], "at a batch boundary");
       const again = await opened.ask(commands.deleteTopic("old", startedAt + 50_000));
       await opened.idle();
       t.strictSame(again, { kind: "ok", answer: { complete: true } });
-      t.equal(opened.environment.count("messages"), 1, "the other topic's message stays");
-      t.strictSame(auditRealm(opened.environment), []);
-      const changes = rowsOf(opened.environment, "events").filter(({ audience }) => audience.to !== "users");
+      t.equal(opened.lmdb.count("messages"), 1, "the other topic's message stays");
+      t.strictSame(auditRealm(opened.lmdb), []);
+      const changes = rowsOf(opened.lmdb, "events").filter(({ audience }) => audience.to !== "users");
       const received = bodiesOf(changes, "delete_message").flatMap(({ message_ids: removed }) => removed);
       const found = received.sort((a, b) => a - b);
       t.strictSame(found, ids);
@@ -112,10 +112,10 @@ t.test("[M1] the changes are on disk when an event is published and when a respo
   });
   t.notOk(isAnswered, "asking runs nothing");
   const before = new OpenRealm(t, { folder: crashImage(t, bench.folder) });
-  t.equal(before.environment.count("messages"), 0);
+  t.equal(before.lmdb.count("messages"), 0);
   await asked;
   t.equal(images.length, 2, "published once, answered once");
-  for (const folder of images) t.equal(new OpenRealm(t, { folder }).environment.count("messages"), 1);
+  for (const folder of images) t.equal(new OpenRealm(t, { folder }).lmdb.count("messages"), 1);
 });
 
 t.test("[M6] a command that throws is rejected alone with 500; the rest of the turn is kept", async (t) => {
@@ -141,14 +141,14 @@ t.test("[M6] a command that throws is rejected alone with 500; the rest of the t
   const [first, last] = [results[0], results[4]].map((result) => answerOf(result as Reply)["id"] as number);
   t.equal(last, (first ?? 0) + 1, "the rolled-back command took no id");
   for (const opened of [bench, bench.crash(t)]) {
-    const contents = rowsOf(opened.environment, "messages").map(({ content }) => content);
+    const contents = rowsOf(opened.lmdb, "messages").map(({ content }) => content);
     t.strictSame(contents, ["one", "two"]);
-    t.equal(opened.environment.get("topicNames", [generalId, "never"]), undefined);
+    t.equal(opened.lmdb.get("topicNames", [generalId, "never"]), undefined);
     t.strictSame(opened.snapshot(), opened.rebuilt());
-    t.strictSame(auditRealm(opened.environment), []);
+    t.strictSame(auditRealm(opened.lmdb), []);
   }
   t.equal(codeOf(await bench.ask(commands.post("never", "now"))), "ok", "its actor has its earlier snapshot");
-  t.strictSame(auditRealm(bench.environment), []);
+  t.strictSame(auditRealm(bench.lmdb), []);
 });
 
 t.test("[M6, M9] a command whose row no projection can read is rejected alone, and is not on disk", async (t) => {
@@ -158,7 +158,7 @@ t.test("[M6, M9] a command whose row no projection can read is rejected alone, a
   t.equal(codeOf(await bench.ask(asked)), "INTERNAL_SERVER_ERROR");
   t.strictSame(bench.fatalities, []);
   for (const opened of [bench, bench.crash(t)]) {
-    t.equal(opened.environment.count("users"), 2, "disk");
+    t.equal(opened.lmdb.count("users"), 2, "disk");
     t.strictSame(opened.snapshot(), opened.rebuilt());
   }
 });
@@ -177,9 +177,9 @@ t.test("[M6] an event that cannot be encoded does not undo, fail or repeat its c
   const result = await bench.ask(commands.post("a", "hi"));
   isBroken = false;
   t.equal(codeOf(result), "ok", "it is on disk");
-  t.equal(bench.environment.count("messages"), 1);
+  t.equal(bench.lmdb.count("messages"), 1);
   t.equal(answerOf(await bench.ask(commands.post("a", "next")))["id"], (answerOf(result)["id"] as number) + 1);
-  t.strictSame(auditRealm(bench.environment), [], "the actor's snapshot was committed with it");
+  t.strictSame(auditRealm(bench.lmdb), [], "the actor's snapshot was committed with it");
   t.ok(bench.bugs.length > 0, "it is reported");
 });
 
@@ -194,8 +194,8 @@ t.test(
     t.equal(bench.bugs.length, limits.mailbox_attempts_max);
     for (const opened of [bench, bench.crash(t)]) {
       await opened.idle();
-      t.equal(opened.environment.count("mailbox"), 0);
-      const letters = rowsOf(opened.environment, "deadLetters");
+      t.equal(opened.lmdb.count("mailbox"), 0);
+      const letters = rowsOf(opened.lmdb, "deadLetters");
       t.match(letters, [{ command: { type: "realm.create" }, error: /no state handles the event realm\.create/ }]);
       t.equal(letters.length, 1);
     }
@@ -207,13 +207,13 @@ t.test("[M6] attempts are counted across a crash", async (t) => {
   const bench = await openNewRealm(t, { clock: new SlowClock(startedAt) });
   bench.realm.dispatcher.send(commands.throwing());
   await turn();
-  const found = rowsOf(bench.environment, "mailbox").map(({ attempts }) => attempts);
+  const found = rowsOf(bench.lmdb, "mailbox").map(({ attempts }) => attempts);
   t.strictSame(found, [1]);
   const opened = bench.crash(t);
   await opened.idle();
   t.equal(opened.bugs.length, limits.mailbox_attempts_max - 1);
-  t.equal(opened.environment.count("deadLetters"), 1);
-  t.equal(opened.environment.count("mailbox"), 0);
+  t.equal(opened.lmdb.count("deadLetters"), 1);
+  t.equal(opened.lmdb.count("mailbox"), 0);
 });
 
 t.test("[M7] a command that throws is retried before commands that were accepted later", async (t) => {
@@ -261,16 +261,16 @@ for (const place of ["first", "last"] as const) {
       const channelId = answerOf(await bench.ask(commands.createChannel("crowd", [ownerId])))["id"] as number;
       const userId = (place === "first" ? people[0] : people.at(-1)) as number;
       const image = crashImage(t, bench.folder);
-      const environment = openLmdb(image);
-      environment.transaction(() => {
-        environment.put("subscriptions", [channelId, userId], damagedSubscription(userId, channelId));
+      const lmdb = openLmdb(image);
+      lmdb.transaction(() => {
+        lmdb.put("subscriptions", [channelId, userId], damagedSubscription(userId, channelId));
       });
-      await environment.close();
+      await lmdb.close();
       const opened = new OpenRealm(t, { folder: image });
       const asked = opened.ask(commands.subscribe(["crowd"], people));
       for (let turns = 0; turns < 50; turns++) await turn();
       t.equal(opened.realm.dispatcher.queueLength, 0);
-      t.equal(opened.environment.count("deadLetters"), 1);
+      t.equal(opened.lmdb.count("deadLetters"), 1);
       const never: Promise<Reply> = Promise.resolve({ kind: "refused", code: "NOT_FOUND", msg: "never answered" });
       t.equal(codeOf(await Promise.race([asked, never])), "INTERNAL_SERVER_ERROR");
     },

@@ -37,7 +37,7 @@ t.test("[M3] after a crash at any turn, a large membership change is completed e
     const before = opened.realm.view.groups.membersOf(groupId).size;
     if (before > 0 && before < people.length) interrupted++;
     await opened.idle();
-    const received = bodiesOf(rowsOf(opened.environment, "events"), "user_group").flatMap((body) =>
+    const received = bodiesOf(rowsOf(opened.lmdb, "events"), "user_group").flatMap((body) =>
       body.op === "add_members" && body.group_id === groupId ? body.user_ids : [],
     );
     t.strictSame(received, before === 0 && received.length === 0 ? [] : people, "announced once, in order");

@@ -36,16 +36,16 @@ t.test("[D25] a crash after any turn leaves the message and its key, or neither;
   for (const folder of images) {
     const opened = new OpenRealm(t, { folder });
     await opened.idle();
-    const written = rowsOf(opened.environment, "messages").map(({ content }) => content);
-    const kept = keys.filter((key) => opened.environment.has("idempotency", [ownerId, key]));
+    const written = rowsOf(opened.lmdb, "messages").map(({ content }) => content);
+    const kept = keys.filter((key) => opened.lmdb.has("idempotency", [ownerId, key]));
     t.strictSame(kept, written);
     if (kept.length > 0 && kept.length < keys.length) partial++;
     const again = await Promise.all(keys.map((key) => opened.ask(commands.post("topic", key), idempotencyKey(key))));
     const found = again.map((result) => answerOf(result)["id"]);
     t.strictSame(found, ids);
     await opened.idle();
-    t.equal(opened.environment.count("messages"), keys.length, "nothing twice");
-    t.strictSame([...auditRealm(opened.environment), ...auditKeptAnswers(opened.environment)], []);
+    t.equal(opened.lmdb.count("messages"), keys.length, "nothing twice");
+    t.strictSame([...auditRealm(opened.lmdb), ...auditKeptAnswers(opened.lmdb)], []);
   }
   t.ok(partial > 0, "some crashes fell in the middle");
 });
@@ -55,16 +55,16 @@ t.test("[D25] a decided rejection is stored; a 500, an overload and a full disk 
   const bench = await openNewRealm(t, { acceptsWrites: () => mayWrite });
   const nowhere = commands.post("a", "hi", ownerId, 99);
   t.equal(codeOf(await bench.ask(nowhere, idempotencyKey("refused"))), "STREAM_DOES_NOT_EXIST");
-  t.ok(bench.environment.has("idempotency", [ownerId, "refused"]));
+  t.ok(bench.lmdb.has("idempotency", [ownerId, "refused"]));
   t.equal(codeOf(await bench.ask(commands.halfWritten("a"), idempotencyKey("throws"))), "INTERNAL_SERVER_ERROR");
-  t.notOk(bench.environment.has("idempotency", [ownerId, "throws"]));
+  t.notOk(bench.lmdb.has("idempotency", [ownerId, "throws"]));
   mayWrite = false;
   t.equal(codeOf(await bench.ask(commands.post("a", "hi"), idempotencyKey("full"))), "STORE_REFUSES_WRITES");
   mayWrite = true;
   for (const key of ["throws", "full"]) {
     t.equal(codeOf(await bench.ask(commands.post("a", key), idempotencyKey(key))), "ok", "the key is free again");
   }
-  const contents = rowsOf(bench.environment, "messages").map(({ content }) => content);
+  const contents = rowsOf(bench.lmdb, "messages").map(({ content }) => content);
   t.strictSame(contents, ["throws", "full"]);
 });
 
@@ -78,7 +78,7 @@ t.test("[D25] repeats wait while the first request runs and get its response; ot
   ]);
   t.strictSame(results.map(codeOf), ["ok", "ok", "BAD_REQUEST", "ok"]);
   t.strictSame(results[0], results[1]);
-  t.equal(bench.environment.count("messages"), 2, "one, and one of another user with the same key");
+  t.equal(bench.lmdb.count("messages"), 2, "one, and one of another user with the same key");
   t.equal(
     codeOf(await bench.ask(commands.post("a", "other"), idempotencyKey("k", "other"))),
     "BAD_REQUEST",
@@ -111,20 +111,20 @@ t.test("[D25, S3] keys are stored for 24 hours, at most idempotency_keys_per_use
     const batch = Array.from({ length: Math.min(1000, max - key) }, (_, index) => `k${key + index}`);
     await Promise.all(batch.map((name) => bench.ask(nowhere, idempotencyKey(name))));
   }
-  t.equal(bench.environment.count("idempotency"), max + 1, "the owner's keys are at the bound");
+  t.equal(bench.lmdb.count("idempotency"), max + 1, "the owner's keys are at the bound");
   t.equal(codeOf(await bench.ask(commands.post("a", "mine"), idempotencyKey("first"))), "ok");
-  t.equal(bench.environment.count("messages"), 2, "the first one is still known");
+  t.equal(bench.lmdb.count("messages"), 2, "the first one is still known");
   await bench.ask(nowhere, idempotencyKey("one more"));
-  t.equal(bench.environment.count("idempotency"), max + 1);
-  t.equal(bench.environment.count("idempotencyAges"), max + 1);
+  t.equal(bench.lmdb.count("idempotency"), max + 1);
+  t.equal(bench.lmdb.count("idempotencyAges"), max + 1);
   await bench.ask(commands.post("a", "mine"), idempotencyKey("first"));
-  t.equal(bench.environment.count("messages"), 3, "the oldest was evicted");
+  t.equal(bench.lmdb.count("messages"), 3, "the oldest was evicted");
   bench.clock.jump(limits.idempotency_kept_ms - 1000);
   await bench.ask(commands.post("a", "theirs"), idempotencyKey("k0", "p", 3));
-  t.equal(bench.environment.count("messages"), 3, "known until its last moment");
+  t.equal(bench.lmdb.count("messages"), 3, "known until its last moment");
   bench.clock.advance(1001);
   await bench.ask(commands.post("a", "theirs"), idempotencyKey("k0", "p", 3));
-  t.equal(bench.environment.count("messages"), 4, "a day has passed");
+  t.equal(bench.lmdb.count("messages"), 4, "a day has passed");
 });
 
 t.test("[D25, S3] a response larger than idempotency_answer_bytes_max is not stored, an equal one is", async (t) => {
@@ -136,8 +136,8 @@ t.test("[D25, S3] a response larger than idempotency_answer_bytes_max is not sto
   const longest = Math.floor((limits.idempotency_answer_bytes_max - fixed) / 2);
   t.ok((await answerBytes("x".repeat(longest), "fits")) <= limits.idempotency_answer_bytes_max);
   t.ok((await answerBytes("x".repeat(longest + 1), "over")) > limits.idempotency_answer_bytes_max);
-  t.ok(bench.environment.has("idempotency", [ownerId, "fits"]));
-  t.notOk(bench.environment.has("idempotency", [ownerId, "over"]));
+  t.ok(bench.lmdb.has("idempotency", [ownerId, "fits"]));
+  t.notOk(bench.lmdb.has("idempotency", [ownerId, "over"]));
 });
 
 t.test("[D271, S3] idempotency_answers_bytes_per_user_max: one more evicts the oldest", async (t) => {
@@ -150,8 +150,8 @@ t.test("[D271, S3] idempotency_answers_bytes_per_user_max: one more evicts the o
     bench.clock.advance(1);
     await ask(`k${key}`);
   }
-  const has = (key: string, of = bench) => of.environment.has("idempotency", [ownerId, key]);
-  t.equal(bench.environment.count("idempotency"), fitting, "as many as fit");
+  const has = (key: string, of = bench) => of.lmdb.has("idempotency", [ownerId, key]);
+  t.equal(bench.lmdb.count("idempotency"), fitting, "as many as fit");
   bench.clock.advance(1);
   await ask("one more");
   t.strictSame([has("k0"), has("k1"), has("one more")], [false, true, true]);
@@ -159,5 +159,5 @@ t.test("[D271, S3] idempotency_answers_bytes_per_user_max: one more evicts the o
   again.clock.advance(1);
   await ask("after the restart", again);
   t.strictSame([has("k1", again), has("k2", again), has("after the restart", again)], [false, true, true]);
-  t.equal(again.environment.count("idempotencyAges"), fitting);
+  t.equal(again.lmdb.count("idempotencyAges"), fitting);
 });

@@ -191,7 +191,7 @@ t.test("[D254, S3] nothing holds a closed organization in memory", async (t) => 
     const queue = await server.owner.openQueue(null);
     await server.owner.say("general", "plans", `round ${round}`);
     await server.owner.getEvents(queue, queue.last_event_id, { dont_block: true });
-    for (const realm of server.running.host.openRealms) closed.push(new WeakRef(realm), new WeakRef(realm.environment));
+    for (const realm of server.running.host.openRealms) closed.push(new WeakRef(realm), new WeakRef(realm.lmdb));
     await close(stage);
   }
   const left = () => closed.filter((one) => one.deref() !== undefined).length;

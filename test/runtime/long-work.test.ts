@@ -68,7 +68,7 @@ t.test("[spec 4.13, D73] while requests arrive, a turn does one small piece of a
     Array.from({ length: 3 * topics.length }, () => [small]),
   );
   t.strictSame(order, ["post", "true", "true", "true"], "a post does not wait for one piece of each");
-  t.equal(bench.environment.count("messages"), 1);
+  t.equal(bench.lmdb.count("messages"), 1);
 });
 
 t.test("[spec 4.13, D73] when no request has arrived for a while, pieces are large until one does", async (t) => {
@@ -103,5 +103,5 @@ t.test("[spec 4.13, D73] when no request has arrived for a while, pieces are lar
   t.strictSame(taken, [...Array.from({ length: limits.turns_without_background_max }, () => []), [small]]);
   await Promise.all(posts);
   t.strictSame(await deletion, { kind: "ok", answer: { complete: true } });
-  t.equal(bench.environment.count("messages"), posts.length);
+  t.equal(bench.lmdb.count("messages"), posts.length);
 });

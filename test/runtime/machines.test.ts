@@ -166,12 +166,12 @@ t.test("a snapshot of a newer version is rejected", async (t) => {
     { actor: "topic-deletion", channelId: generalId, topic: "x" },
     { actor: "topic", channelId: generalId, topic: "short" },
   ];
-  const id = bench.environment.get("topicNames", [generalId, "short"])?.id ?? 0;
-  const row = bench.environment.get("conversations", id);
-  bench.environment.transaction(() => {
-    bench.environment.put("snapshots", "realm", { version: 99, state: "active", context: {} });
-    bench.environment.put("snapshots", "topic-deletion:1:x", { version: 99, state: "parked", context: {} });
-    if (row !== undefined) bench.environment.put("conversations", id, { ...row, version: 99 });
+  const id = bench.lmdb.get("topicNames", [generalId, "short"])?.id ?? 0;
+  const row = bench.lmdb.get("conversations", id);
+  bench.lmdb.transaction(() => {
+    bench.lmdb.put("snapshots", "realm", { version: 99, state: "active", context: {} });
+    bench.lmdb.put("snapshots", "topic-deletion:1:x", { version: 99, state: "parked", context: {} });
+    if (row !== undefined) bench.lmdb.put("conversations", id, { ...row, version: 99 });
   });
   // Rows change with the deltas of commands; this one was written directly.
   if (row !== undefined) {

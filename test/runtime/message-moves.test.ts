@@ -57,13 +57,13 @@ function idsOf(bench: OpenRealm, topic: string, channelId = generalId): number[]
 
 /** Message ids of update_message events, in order, with repetitions. */
 function announcedIds(bench: OpenRealm): number[] {
-  return rowsOf(bench.environment, "events").flatMap(({ type, body }) =>
+  return rowsOf(bench.lmdb, "events").flatMap(({ type, body }) =>
     type === "update_message" && body["is_arrival"] !== true ? (body["message_ids"] as number[]) : [],
   );
 }
 
 function audit(t: Test, bench: OpenRealm): void {
-  t.strictSame(auditRealm(bench.environment), []);
+  t.strictSame(auditRealm(bench.lmdb), []);
   t.strictSame(bench.bugs, []);
   t.strictSame(bench.snapshot(), bench.rebuilt());
 }
@@ -86,7 +86,7 @@ t.test(
       await opened.idle();
       t.strictSame(idsOf(opened, "new", to), isBegun ? ids : []);
       t.strictSame(announcedIds(opened), isBegun ? ids : []);
-      t.equal(opened.environment.count("mailbox"), 0);
+      t.equal(opened.lmdb.count("mailbox"), 0);
       audit(t, opened);
       t.equal(
         codeOf(await opened.ask(editCommand(ids[0] ?? 0, { ...everything, topic: "onward" }))),
@@ -142,7 +142,7 @@ t.test("[D58] a move into a topic that is renamed or emptied meanwhile uses the 
     t.strictSame(result, moved);
     await bench.idle();
     const all = [...idsOf(bench, "new", to), ...idsOf(bench, "newer", to)];
-    const left = rowsOf(bench.environment, "messages").map(({ id }) => id);
+    const left = rowsOf(bench.lmdb, "messages").map(({ id }) => id);
     t.strictSame(all, left, "nothing is elsewhere");
     if (what === "rename") {
       const notice = left.at(-1) ?? 0;
@@ -177,7 +177,7 @@ t.test("[D29, D56] messages moved out of a topic that is being deleted survive: 
     t.equal(safe.length === 1, name === "part", "a part of one batch, or everything that was left");
     t.ok(safe.length < ids.length, "the deletion had started");
     t.strictSame(idsOf(bench, "old"), []);
-    const found = rowsOf(bench.environment, "messages").map(({ id }) => id);
+    const found = rowsOf(bench.lmdb, "messages").map(({ id }) => id);
     t.strictSame(found, safe);
     audit(t, bench);
   }
@@ -196,7 +196,7 @@ t.test("renaming a large topic takes one turn; its messages are announced in par
   t.strictSame(result, moved);
   t.match(await answers[0], { kind: "refused", msg: /are being moved/ }, "one name after the other");
   t.strictSame(announcedIds(bench), ids);
-  const events = bodiesOf(rowsOf(bench.environment, "events"), "update_message");
+  const events = bodiesOf(rowsOf(bench.lmdb, "events"), "update_message");
   const found = events.map(({ message_ids: moved }) => moved.length);
   t.strictSame(found, [limits.event_ids_per_piece_max, 1]);
   t.equal(idsOf(bench, "new").length, count + 1, "including messages posted meanwhile");
@@ -205,18 +205,18 @@ t.test("renaming a large topic takes one turn; its messages are announced in par
     await opened.idle();
     const isBegun = idsOf(opened, "old").length === 0;
     t.strictSame(announcedIds(opened), isBegun ? ids : []);
-    t.strictSame(auditRealm(opened.environment), []);
+    t.strictSame(auditRealm(opened.lmdb), []);
     t.equal(codeOf(await opened.ask(editCommand(ids[0] ?? 0, { ...everything, topic: "newer" }))), "ok");
   }
 });
 
 t.test("a rename of at most one part is announced in the same turn", async (t) => {
   const { bench, ids } = await prepare(t, limits.event_ids_per_piece_max);
-  const before = rowsOf(bench.environment, "messages");
+  const before = rowsOf(bench.lmdb, "messages");
   t.strictSame(await bench.ask(editCommand(ids[0] ?? 0, { ...everything, topic: "new" })), moved);
   t.strictSame(announcedIds(bench), ids);
-  t.strictSame(rowsOf(bench.environment, "messages"), before, "no message row was written");
-  t.equal(rowsOf(bench.environment, "topicRenames").length, 1);
+  t.strictSame(rowsOf(bench.lmdb, "messages"), before, "no message row was written");
+  t.equal(rowsOf(bench.lmdb, "topicRenames").length, 1);
   audit(t, bench);
 });
 
@@ -237,7 +237,7 @@ t.test("[S3] of many renames and moves only the newest are kept", async (t) => {
   const [id = 0] = await fill(bench, "n0", 1);
   const count = limits.message_history_entries_max + 2;
   for (let n = 1; n <= count; n++) await bench.ask(editCommand(id, { topic: `n${n}` }));
-  t.equal(rowsOf(bench.environment, "topicRenames").length, limits.message_history_entries_max);
+  t.equal(rowsOf(bench.lmdb, "topicRenames").length, limits.message_history_entries_max);
   await fill(bench, "a", 1);
   await fill(bench, "b", 1);
   for (let n = 1; n <= count; n++) await bench.ask(editCommand(id, { topic: n % 2 === 0 ? "a" : "b" }));

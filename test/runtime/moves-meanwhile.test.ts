@@ -51,7 +51,7 @@ t.test("[M7, D18] a user who moves a topic out of protected history and leaves h
   await bench.idle();
   t.strictSame(idsOf(bench, generalId, "new").length, ids.length);
   t.strictSame(idsOf(bench, secret, "old"), []);
-  t.strictSame(auditRealm(bench.environment), []);
+  t.strictSame(auditRealm(bench.lmdb), []);
 });
 
 t.test("policies follow a topic that is renamed twice in quick succession to its last name", async (t) => {
@@ -73,13 +73,13 @@ t.test("policies follow a topic that is renamed twice in quick succession to its
     for (const folder of [...images, bench.folder]) {
       const opened = folder === bench.folder ? bench : new OpenRealm(t, { folder });
       await opened.idle();
-      const name = rowsOf(opened.environment, "conversations").find(({ channelId }) => channelId === generalId)?.topic;
-      const names = rowsOf(opened.environment, "userTopics").map(({ topic }) => topic);
+      const name = rowsOf(opened.lmdb, "conversations").find(({ channelId }) => channelId === generalId)?.topic;
+      const names = rowsOf(opened.lmdb, "userTopics").map(({ topic }) => topic);
       t.strictSame([...new Set(names)], [name], "also after a crash at any turn");
       // The author follows the topic, too.
       t.equal(names.length, people.length + 1);
     }
-    t.equal(rowsOf(bench.environment, "topicNames").length, 1);
+    t.equal(rowsOf(bench.lmdb, "topicNames").length, 1);
   }
 });
 
@@ -128,6 +128,6 @@ t.test(
     const waited = answers.map(([, count]) => count > 0);
     t.ok(waited[0] && waited[1], "policies were still to be moved");
     t.strictSame(waited.slice(-2), [false, false]);
-    t.strictSame([auditRealm(bench.environment), bench.bugs], [[], []]);
+    t.strictSame([auditRealm(bench.lmdb), bench.bugs], [[], []]);
   },
 );

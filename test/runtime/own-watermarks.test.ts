@@ -52,7 +52,7 @@ t.test("[D87] few of a user's own posts lie above the channel's read watermark",
   const ids = await flood(bench, "mine", posts);
   const above = ids.filter((id) => id > watermarkIn(bench, null));
   t.ok(above.length <= leftBehind_max, `${above.length} of ${posts} are above it`);
-  t.equal(bench.environment.count("readWatermarks"), 1, "one row, however many posts");
+  t.equal(bench.lmdb.count("readWatermarks"), 1, "one row, however many posts");
   t.strictSame(unreadIds(bench), []);
 });
 

@@ -63,16 +63,16 @@ t.test("a user is active, then idle, then offline, as time passes without a repo
 
 t.test("[E4] a thousand users who come online write nothing at first, then a row each, once, in batches", async (t) => {
   const bench = await openNewRealm(t);
-  const { clock, environment, recorder } = bench;
+  const { clock, lmdb, recorder } = bench;
   const people = await createUsers(bench, 1000);
   const { commits } = countCommits(bench);
   recorder.changes.length = 0;
   await reportAll(bench, people);
   clock.advance(limits.batch_persist_ms - tickMs);
   await bench.idle();
-  t.strictSame([commits(), environment.count("presence")], [0, 0], "no disk write per report");
+  t.strictSame([commits(), lmdb.count("presence")], [0, 0], "no disk write per report");
   await pass(bench, 10 * tickMs);
-  t.strictSame([commits(), environment.count("presence"), environment.count("mailbox")], [4, 1000, 0]);
+  t.strictSame([commits(), lmdb.count("presence"), lmdb.count("mailbox")], [4, 1000, 0]);
   const found = recorder.changes.filter((rows) => rows > 0);
   t.strictSame(found, [250, 250, 250, 250]);
   // The same users twice within a batch: only the latest row of each.
@@ -82,7 +82,7 @@ t.test("[E4] a thousand users who come online write nothing at first, then a row
   await reportAll(bench, people.slice(0, 10));
   await pass(bench, persistedMs);
   t.equal(commits(), 5);
-  t.equal(rowsOf(environment, "presence").filter(({ activeAt }) => activeAt === clock.now() - persistedMs).length, 10);
+  t.equal(rowsOf(lmdb, "presence").filter(({ activeAt }) => activeAt === clock.now() - persistedMs).length, 10);
   t.strictSame(bench.snapshot(), bench.rebuilt());
 });
 
@@ -108,11 +108,11 @@ t.test("[M5] while the disk is nearly full, presence waits in memory, and is wri
   await reportAll(bench, [ownerId]);
   bench.clock.advance(2 * persistedMs);
   await bench.idle();
-  t.equal(bench.environment.count("presence"), 0);
+  t.equal(bench.lmdb.count("presence"), 0);
   mayWrite = true;
   bench.clock.advance(persistedMs);
   await bench.idle();
-  t.equal(bench.environment.count("presence"), 1);
+  t.equal(bench.lmdb.count("presence"), 1);
 });
 
 t.test("[E1] a crash loses the reports since the last batch, but no update id is ever issued twice", async (t) => {
@@ -127,7 +127,7 @@ t.test("[E1] a crash loses the reports since the last batch, but no update id is
   const given = newestId(first);
 
   const second = first.crash(t);
-  t.strictSame(rowsOf(second.environment, "presence"), [written]);
+  t.strictSame(rowsOf(second.lmdb, "presence"), [written]);
   t.strictSame([...second.realm.projections.presence.all()], [written], "the state of the last batch");
   t.strictSame([...second.realm.projections.presence.newerThan(given)], [], "a client resumes from the id it received");
   await reportAll(second, [bert]);
@@ -154,10 +154,10 @@ t.test("[E1] update ids continue beyond a whole lease of positions, without reus
 
 /** Counts transactions from now on. */
 function countCommits(bench: OpenRealm) {
-  const { environment } = bench;
-  const transaction = environment.transaction.bind(environment);
+  const { lmdb } = bench;
+  const transaction = lmdb.transaction.bind(lmdb);
   let commits = 0;
-  environment.transaction = (work) => {
+  lmdb.transaction = (work) => {
     commits++;
     return transaction(work);
   };

@@ -44,10 +44,10 @@ t.test(
     t.equal(codeOf(await bench.ask(commands.typing("start", "a"))), "ok");
     t.equal(codeOf(await bench.ask(commands.report(ownerId, "active"))), "ok");
     t.equal(bench.realm.view.row("messages", id)?.content, "before");
-    t.equal(bench.environment.count("messages"), 1);
+    t.equal(bench.lmdb.count("messages"), 1);
     mayWrite = true;
     t.equal(codeOf(await bench.ask(commands.post("a", "after"))), "ok");
-    t.strictSame(auditRealm(bench.environment), []);
+    t.strictSame(auditRealm(bench.lmdb), []);
   },
 );
 
@@ -55,24 +55,24 @@ t.test(
   "[M5] a write error of the store ends the turn without counting as a command's failure, and nothing of the turn is kept",
   async (t) => {
     const bench = await openNewRealm(t);
-    const { dispatcher, environment, projections } = bench.realm;
+    const { dispatcher, lmdb, projections } = bench.realm;
     const { view } = dispatcher;
     let writes = 0;
     const failing: Lmdb = {
-      ...environment,
+      ...lmdb,
       isWriting: true,
       write(row) {
         writes++;
         if (writes > 2) throw new Error("input/output error");
-        environment.write(row);
+        lmdb.write(row);
       },
     };
     const runner = new CommandRunner({
-      environment: failing,
+      lmdb: failing,
       projections,
       view,
       turn: dispatcher.realmCounters.turn,
-      keys: new IdempotencyKeys(environment),
+      keys: new IdempotencyKeys(lmdb),
       deferredReplies: new DeferredReplies(dispatcher.volatileTimers),
     });
     const queued: QueuedCommand = {
@@ -81,10 +81,10 @@ t.test(
       resolve: null,
       idempotencyKey: null,
     };
-    t.throws(() => environment.transaction(() => runner.run(queued)), { message: "the store could not write" });
+    t.throws(() => lmdb.transaction(() => runner.run(queued)), { message: "the store could not write" });
     t.equal(writes, 3, "some rows were written before the error");
-    t.equal(environment.count("messages"), 0);
-    t.strictSame(auditRealm(environment), []);
+    t.equal(lmdb.count("messages"), 0);
+    t.strictSame(auditRealm(lmdb), []);
   },
 );
 
@@ -173,16 +173,16 @@ t.test("closing a realm during a long deletion parks the deletion, and a repeat 
   t.equal(codeOf(await asked), "SERVER_SHUTTING_DOWN");
   t.equal(codeOf(await posted), "ok", "in-flight work is completed");
   t.equal(codeOf(await bench.ask(commands.post("new", "too late"))), "SERVER_SHUTTING_DOWN");
-  const left = bench.environment.count("messages");
+  const left = bench.lmdb.count("messages");
   t.ok(left > limits.topic_deletion_batch_messages, `${left} messages are left`);
   const opened = new OpenRealm(t, { folder: crashImage(t, bench.folder) });
   await opened.idle();
-  t.strictSame(auditRealm(opened.environment), []);
+  t.strictSame(auditRealm(opened.lmdb), []);
   t.strictSame(await opened.ask(commands.deleteTopic("old", Number.MAX_SAFE_INTEGER)), {
     kind: "ok",
     answer: { complete: true },
   });
-  t.equal(opened.environment.count("messages"), 1);
+  t.equal(opened.lmdb.count("messages"), 1);
 });
 
 t.test("other commands run between the parts of large changes", async (t) => {
@@ -219,7 +219,7 @@ t.test("other commands run between the parts of large changes", async (t) => {
   // Each deleted message has a few rows.
   const rowsMax = Math.max(limits.subscribers_per_command_max, 4 * limits.topic_deletion_batch_messages);
   t.ok(most <= rowsMax, `${most} rows in one command`);
-  t.strictSame(auditRealm(bench.environment), []);
+  t.strictSame(auditRealm(bench.lmdb), []);
   t.strictSame(bench.snapshot(), bench.rebuilt());
 });
 
@@ -238,7 +238,7 @@ t.test("[S3] a command that would write more than turn_bytes_max is rejected alo
   const content = "x".repeat(limits.turn_bytes_max);
   const result = await bench.ask({ ...asked, params: { ...asked.params, content } });
   t.equal(codeOf(result), "INTERNAL_SERVER_ERROR");
-  t.equal(bench.environment.count("messages"), 0);
+  t.equal(bench.lmdb.count("messages"), 0);
   t.equal(codeOf(await bench.ask(commands.post("a", "y"))), "ok");
 });
 
@@ -249,10 +249,10 @@ t.test("pruning keeps up: old rows are removed without waiting for the next minu
     const batch = Array.from({ length: Math.min(1000, count - posted) }, () => bench.ask(commands.post("a", "hi")));
     await Promise.all(batch);
   }
-  t.ok(bench.environment.count("events") >= count);
+  t.ok(bench.lmdb.count("events") >= count);
   bench.clock.jump(limits.event_log_kept_ms_max);
   bench.clock.advance(62_000);
-  t.equal(bench.environment.count("events"), 0);
+  t.equal(bench.lmdb.count("events"), 0);
   t.equal(bench.realm.dispatcher.realmCounters.eventBytes, 0, "its size is exact to the byte");
   t.ok(bench.realm.log.startsAt > count);
   const opened = bench.crash(t);

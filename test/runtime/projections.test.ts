@@ -93,7 +93,7 @@ t.test("[M9] after random commands, failures and crashes, every projection equal
       const { opened, results } = await execute(scope, created, steps, (now) => {
         // Presence is ahead of its rows by design (E4), so it is compared below.
         sameJson(withoutPresence(now.snapshot()), withoutPresence(now.rebuilt()));
-        sameJson(auditRealm(now.environment), []);
+        sameJson(auditRealm(now.lmdb), []);
         sameRows(now);
       });
       opened.clock.advance(limits.batch_persist_ms + 1000);
@@ -125,7 +125,7 @@ t.test("[M4] the same commands in the same order give the same responses and row
       }
       const [one, other] = runs as [Run, Run];
       sameJson(one.results, other.results);
-      sameJson(dump(one.opened.environment), dump(other.opened.environment));
+      sameJson(dump(one.opened.lmdb), dump(other.opened.lmdb));
       sameJson(one.opened.snapshot(), other.opened.snapshot());
     }),
   );
@@ -146,7 +146,7 @@ t.test("results do not change when there are more actors than activations_max", 
       }
       const [one, other] = runs as [Run, Run];
       sameJson(one.results, other.results);
-      sameJson(dump(one.opened.environment), dump(other.opened.environment));
+      sameJson(dump(one.opened.lmdb), dump(other.opened.lmdb));
     }),
   );
   await fc.assert(property, { seed: seedOf(t), numRuns: 3 });
@@ -240,25 +240,25 @@ t.test("[M4] a realm's time never decreases, even if the clock was set back whil
   const opened = await openNewRealm(t);
   opened.clock.advance(60_000);
   await opened.ask(commands.register(ownerId, "q1"));
-  const late = opened.environment.get("queues", "q1")?.createdAt;
+  const late = opened.lmdb.get("queues", "q1")?.createdAt;
   t.equal(late, startedAt + 60_000);
   const reopened = opened.crash(t, { clock: new ManualClock(startedAt) });
   await reopened.ask(commands.register(ownerId, "q2"));
-  t.ok((reopened.environment.get("queues", "q2")?.createdAt ?? 0) >= startedAt + 60_000);
+  t.ok((reopened.lmdb.get("queues", "q2")?.createdAt ?? 0) >= startedAt + 60_000);
 });
 
 /** Every row that the view may cache equals the one on disk, and missing rows are not cached. */
-function sameRows({ realm: { view }, environment }: OpenRealm): void {
-  environment.each("conversations", (row, id) => sameJson(view.row("conversations", id), row));
-  environment.each("topicNames", (row, key) => sameJson(view.row("topicNames", key), row));
-  environment.each("directNames", (row, key) => sameJson(view.row("directNames", key), row));
+function sameRows({ realm: { view }, lmdb }: OpenRealm): void {
+  lmdb.each("conversations", (row, id) => sameJson(view.row("conversations", id), row));
+  lmdb.each("topicNames", (row, key) => sameJson(view.row("topicNames", key), row));
+  lmdb.each("directNames", (row, key) => sameJson(view.row("directNames", key), row));
   for (let id = 1; id <= view.counter("recipient"); id++) {
-    sameJson(view.row("conversations", id) ?? null, environment.get("conversations", id) ?? null);
+    sameJson(view.row("conversations", id) ?? null, lmdb.get("conversations", id) ?? null);
   }
   for (const channelId of [1, 2, 3]) {
     for (const name of ["lunch", "müsli", "🍎", ""]) {
       const key = [channelId, name] as const;
-      sameJson(view.row("topicNames", key) ?? null, environment.get("topicNames", key) ?? null);
+      sameJson(view.row("topicNames", key) ?? null, lmdb.get("topicNames", key) ?? null);
     }
   }
 }

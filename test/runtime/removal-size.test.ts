@@ -84,9 +84,9 @@ function pieces(bench: OpenRealm): (readonly number[])[] {
 
 function checkClean(t: Test, bench: OpenRealm): void {
   for (const table of ["messages", "submessages", "widgets", "reactions", "messageEdits"] as const) {
-    t.equal(bench.environment.count(table), 0, table);
+    t.equal(bench.lmdb.count(table), 0, table);
   }
-  t.strictSame(auditRealm(bench.environment), []);
+  t.strictSame(auditRealm(bench.lmdb), []);
   t.strictSame(bench.bugs, []);
 }
 

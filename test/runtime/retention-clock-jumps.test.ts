@@ -15,8 +15,8 @@ const days = 7;
 async function setLimit(realm: OpenRealm): Promise<void> {
   const before = realm.realm.view.realm;
   const row = { ...before, settings: { ...before.settings, message_retention_days: days } };
-  realm.environment.transaction(() => {
-    realm.environment.put("realm", "realm", row);
+  realm.lmdb.transaction(() => {
+    realm.lmdb.put("realm", "realm", row);
   });
   realm.realm.projections.apply({ table: "realm", key: "realm", row });
   const { dispatcher } = realm.realm;
@@ -49,7 +49,7 @@ async function opened(t: Teardown, older: number, younger: number): Promise<{ re
 }
 
 function state(realm: OpenRealm): string | undefined {
-  return realm.environment.get("snapshots", "retention")?.state;
+  return realm.lmdb.get("snapshots", "retention")?.state;
 }
 
 /** The clock jumps and the jump lasts until it is trusted; then a retention round is due. */
@@ -65,17 +65,17 @@ t.test("[M8] retention after a jump that would remove all messages removes none 
   const { realm, clock } = await opened(t, 300, 100);
   t.equal(state(realm), "waiting");
   await jump(realm, clock, 400 * dayMs);
-  t.equal(realm.environment.count("messages"), 400);
+  t.equal(realm.lmdb.count("messages"), 400);
   t.equal(state(realm), "held");
   t.match(realm.warnings.at(-1), /Message retention is held.*25%.*cli confirm-retention.*cli set-time/);
   const again = realm.crash(t);
   await again.idle();
   t.equal(state(again), "held", "a restart is no confirmation by an operator");
-  t.equal(again.environment.count("messages"), 400);
+  t.equal(again.lmdb.count("messages"), 400);
   t.match(again.warnings.at(-1), /Message retention is held/, "it is logged again");
   answerOf(await again.ask(command({ actor: "retention" }, "retention.confirm", {}, null)));
   await again.idle();
-  t.equal(again.environment.count("messages"), 0);
+  t.equal(again.lmdb.count("messages"), 0);
   t.equal(state(again), "waiting");
   t.strictSame(again.snapshot(), again.rebuilt());
 });
@@ -89,7 +89,7 @@ t.test("[M8] retention after a jump removes the allowed share of all messages, a
     const { realm, clock } = await opened(t, older, younger);
     // The older ones have expired, the younger ones have not.
     await jump(realm, clock, (days - 0.5) * dayMs);
-    t.equal(realm.environment.count("messages"), after, `${older} of 100 have expired`);
+    t.equal(realm.lmdb.count("messages"), after, `${older} of 100 have expired`);
   }
 });
 
@@ -99,7 +99,7 @@ t.test("[M8] retention needs no operator when time passes normally", async (t) =
     clock.jump(dayMs);
     await realm.idle();
   }
-  t.equal(realm.environment.count("messages"), 0);
+  t.equal(realm.lmdb.count("messages"), 0);
 });
 
 t.test("[M8] after a month off, retention waits for an operator when it would remove too much", async (t) => {
@@ -107,9 +107,9 @@ t.test("[M8] after a month off, retention waits for an operator when it would re
   const clock = new JumpingClock(startedAt + 31 * dayMs, "second");
   const again = new OpenRealm(t, { folder: crashImage(t, realm.folder), clock });
   await again.idle();
-  t.equal(again.environment.count("messages"), 40, "it does not start before the clock is trusted");
+  t.equal(again.lmdb.count("messages"), 40, "it does not start before the clock is trusted");
   await jump(again, clock, 0);
-  t.equal(again.environment.count("messages"), 40);
+  t.equal(again.lmdb.count("messages"), 40);
   t.equal(state(again), "held");
 });
 
@@ -120,7 +120,7 @@ t.test("[M8] a clock corrected while the server was off leaves retention working
   const again = realm.crash(t);
   await again.idle();
   t.equal(state(again), "waiting", "at the right time nothing has expired");
-  t.equal(again.environment.count("messages"), 40);
+  t.equal(again.lmdb.count("messages"), 40);
 });
 
 t.test(
@@ -142,7 +142,7 @@ t.test(
       t.equal(state(realm), undefined, "there was never a retention limit");
       await setLimit(realm);
       t.equal(state(realm), end, `${older} of 100 have expired`);
-      t.equal(realm.environment.count("messages"), after);
+      t.equal(realm.lmdb.count("messages"), after);
     }
   },
 );
@@ -154,5 +154,5 @@ t.test("[M8] the first retention limit of a realm whose clock never jumped needs
     await realm.idle();
   }
   await setLimit(realm);
-  t.equal(realm.environment.count("messages"), 0);
+  t.equal(realm.lmdb.count("messages"), 0);
 });

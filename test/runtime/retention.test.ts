@@ -49,8 +49,8 @@ async function prepared(t: Teardown, old: number): Promise<Prepared> {
   answerOf(await bench.ask(commands.post("t1", "young post")));
   answerOf(await bench.ask(commands.direct([ownerId, 4], "young whisper")));
   const { realm } = bench.realm.view;
-  bench.environment.transaction(() => {
-    bench.environment.put("realm", "realm", { ...realm, settings: { message_retention_days: days } });
+  bench.lmdb.transaction(() => {
+    bench.lmdb.put("realm", "realm", { ...realm, settings: { message_retention_days: days } });
   });
   return { folder: crashImage(t, bench.folder), young: ["young post", "young whisper"] };
 }
@@ -59,11 +59,11 @@ async function prepared(t: Teardown, old: number): Promise<Prepared> {
 const dueAt = startedAt + days * dayMs + 1;
 
 function contents(opened: OpenRealm): string[] {
-  return rowsOf(opened.environment, "messages").map(({ content }) => content);
+  return rowsOf(opened.lmdb, "messages").map(({ content }) => content);
 }
 
 function retention(opened: OpenRealm): SnapshotRecord | undefined {
-  return opened.environment.get("snapshots", "retention");
+  return opened.lmdb.get("snapshots", "retention");
 }
 
 function contextOf(opened: OpenRealm): RetentionContext {
@@ -80,12 +80,12 @@ t.test("[M3, M8] a sweep that crashes at any turn loses nothing and does nothing
     const again = new OpenRealm(t, { folder: image, clock: new SlowClock(dueAt) });
     await again.idle();
     t.strictSame(contents(again), young);
-    t.equal(again.environment.count("conversationMessages"), young.length);
-    t.equal(again.environment.count("channelMessages"), 1);
-    t.equal(again.environment.count("conversations"), 2);
-    t.equal(again.realm.view.channels.get(generalId)?.firstMessageId, rowsOf(again.environment, "messages")[0]?.id);
+    t.equal(again.lmdb.count("conversationMessages"), young.length);
+    t.equal(again.lmdb.count("channelMessages"), 1);
+    t.equal(again.lmdb.count("conversations"), 2);
+    t.equal(again.realm.view.channels.get(generalId)?.firstMessageId, rowsOf(again.lmdb, "messages")[0]?.id);
     t.match(retention(again), { state: "waiting", context: { round: null, dueAt: Number } });
-    const deleted = bodiesOf(rowsOf(again.environment, "events"), "delete_message");
+    const deleted = bodiesOf(rowsOf(again.lmdb, "events"), "delete_message");
     const ids = deleted.flatMap(({ message_ids: removed }) => removed);
     t.equal(ids.length, 2 * perCommand + 10, "each receives its event");
     t.equal(new Set(ids).size, ids.length, "once");
@@ -147,25 +147,25 @@ t.test("[M8] the next round has a timer within an hour to a day; an earlier time
   opened.clock.jump(limits.retention_pause_ms_min);
   await opened.idle();
   t.not(due(), counting);
-  t.equal(opened.environment.count("timers"), 1);
+  t.equal(opened.lmdb.count("timers"), 1);
 });
 
 t.test("[M6] a slice that fails is abandoned, reported and retried in an hour; nothing else is affected", async (t) => {
   const { folder } = await prepared(t, 4);
   const opened = new OpenRealm(t, { folder, clock: new SlowClock(startedAt) });
   await opened.idle();
-  const [first] = rowsOf(opened.environment, "messages").filter(({ conversationId }) => {
-    return opened.environment.get("conversations", conversationId)?.channelId !== null;
+  const [first] = rowsOf(opened.lmdb, "messages").filter(({ conversationId }) => {
+    return opened.lmdb.get("conversations", conversationId)?.channelId !== null;
   });
   if (first === undefined) throw new Error("no message");
-  opened.environment.transaction(() => opened.environment.remove("messages", first.id));
+  opened.lmdb.transaction(() => opened.lmdb.remove("messages", first.id));
   opened.realm.dispatcher.view.cache.apply({ table: "messages", key: first.id, row: null });
   opened.clock.jump(dueAt - startedAt);
   await opened.idle();
   t.equal(opened.bugs.length, limits.mailbox_attempts_max);
-  t.match(rowsOf(opened.environment, "deadLetters"), [{ command: { type: "retention.sweep" } }]);
+  t.match(rowsOf(opened.lmdb, "deadLetters"), [{ command: { type: "retention.sweep" } }]);
   t.match(retention(opened), { state: "waiting", context: { dueAt: dueAt + limits.retention_pause_ms_min } });
-  opened.environment.transaction(() => opened.environment.put("messages", first.id, first));
+  opened.lmdb.transaction(() => opened.lmdb.put("messages", first.id, first));
   opened.realm.dispatcher.view.cache.apply({ table: "messages", key: first.id, row: first });
   opened.clock.jump(limits.retention_pause_ms_min);
   await opened.idle();

@@ -31,14 +31,14 @@ const dueAt = startedAt + 60_000;
 const { edit, remind, schedule, unschedule } = scheduledCommands;
 
 function contents(opened: OpenRealm): string[] {
-  return rowsOf(opened.environment, "messages").map(({ content }) => content);
+  return rowsOf(opened.lmdb, "messages").map(({ content }) => content);
 }
 
-function left({ environment }: OpenRealm): number[] {
+function left({ lmdb }: OpenRealm): number[] {
   const [messages, reminders, waiting] = (["scheduledMessages", "reminders", "mailbox"] as const).map((table) =>
-    environment.count(table),
+    lmdb.count(table),
   );
-  return [messages ?? 0, reminders ?? 0, timersIn(environment), waiting ?? 0];
+  return [messages ?? 0, reminders ?? 0, timersIn(lmdb), waiting ?? 0];
 }
 
 /** A realm with many messages waiting for their time, as a crash leaves it. */
@@ -84,8 +84,8 @@ t.test("[M3, M8] a crash at any turn of the deliveries loses none and repeats no
     t.equal(posted.filter((content) => content.includes("has not been sent")).length, 1, "announced once");
     t.notOk(posted.includes("will fail"));
     t.strictSame(left(again), [1, 0, 0, 0], "the failed one stays, nothing else");
-    t.match(rowsOf(again.environment, "scheduledMessages"), [{ content: "will fail", timer: null }]);
-    const received = rowsOf(again.environment, "events").filter((event) => opOf(event) === "remove");
+    t.match(rowsOf(again.lmdb, "scheduledMessages"), [{ content: "will fail", timer: null }]);
+    const received = rowsOf(again.lmdb, "events").filter((event) => opOf(event) === "remove");
     t.equal(received.length, 9, "each delivery is announced once");
     t.strictSame(again.bugs, []);
     t.strictSame(again.snapshot(), again.rebuilt());
@@ -134,23 +134,23 @@ t.test("[M6] a delivery that always throws is abandoned: it stays as failed, and
   answerOf(await bench.ask(commands.post("lunch", "the message")));
   answerOf(await bench.ask(schedule("cannot be read", dueAt)));
   answerOf(await bench.ask(remind(1, "nor can this", dueAt)));
-  const row = bench.environment.get("scheduledMessages", [ownerId, 1]);
-  const reminder = bench.environment.get("reminders", [ownerId, 1]);
+  const row = bench.lmdb.get("scheduledMessages", [ownerId, 1]);
+  const reminder = bench.lmdb.get("reminders", [ownerId, 1]);
   if (row === undefined || reminder === undefined) throw new Error("no rows");
   const broken = { content: null as unknown as string };
   const put = (content: object, note: object) =>
-    bench.environment.transaction(() => {
-      bench.environment.put("scheduledMessages", [ownerId, 1], { ...row, ...content });
-      bench.environment.put("reminders", [ownerId, 1], { ...reminder, ...note });
+    bench.lmdb.transaction(() => {
+      bench.lmdb.put("scheduledMessages", [ownerId, 1], { ...row, ...content });
+      bench.lmdb.put("reminders", [ownerId, 1], { ...reminder, ...note });
     });
   put(broken, { note: null });
   bench.clock.jump(60_000);
   await bench.idle();
   t.equal(bench.bugs.length, 2 * limits.mailbox_attempts_max);
-  t.equal(bench.environment.count("deadLetters"), 2);
+  t.equal(bench.lmdb.count("deadLetters"), 2);
   t.match(contents(bench), ["the message", /has not been sent[\s\S]*Internal server error/]);
-  t.match(rowsOf(bench.environment, "scheduledMessages"), [{ timer: null }]);
-  t.match(rowsOf(bench.environment, "reminders"), [{ timer: null }]);
+  t.match(rowsOf(bench.lmdb, "scheduledMessages"), [{ timer: null }]);
+  t.match(rowsOf(bench.lmdb, "reminders"), [{ timer: null }]);
 });
 
 t.test("[M8] a realm that was closed while idle is opened when a message is due, without any request", async (t) => {
@@ -169,5 +169,5 @@ t.test("[M8] a realm that was closed while idle is opened when a message is due,
   t.equal(openFolders(host), 2);
   const woken = host.realmOf("two.example.com");
   await woken.dispatcher.idle();
-  t.match(rowsOf(woken.environment, "messages"), [{ content: "ring" }]);
+  t.match(rowsOf(woken.lmdb, "messages"), [{ content: "ring" }]);
 });

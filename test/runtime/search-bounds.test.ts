@@ -27,15 +27,15 @@ import { fillMessages, fillTopics, messageRow, setNewestMessage } from "../suppo
 import { fill, rowsFor } from "../support/rows.ts";
 import { generalId, type OpenRealm, openNewRealm, ownerId } from "../support/runtime.ts";
 
-function stateIn({ environment }: OpenRealm): SearchStateRecord {
-  return stateOf(environment.get("searchState", searchStateKey));
+function stateIn({ lmdb }: OpenRealm): SearchStateRecord {
+  return stateOf(lmdb.get("searchState", searchStateKey));
 }
 
-function apply({ environment }: OpenRealm, changes: readonly SearchChange[]): void {
-  environment.transaction(() => {
+function apply({ lmdb }: OpenRealm, changes: readonly SearchChange[]): void {
+  lmdb.transaction(() => {
     for (const { table, key, row } of changes) {
-      if (row === null) environment.remove(table, key);
-      else environment.put(table, key, row);
+      if (row === null) lmdb.remove(table, key);
+      else lmdb.put(table, key, row);
     }
   });
 }
@@ -52,7 +52,7 @@ function merged(opened: OpenRealm, terms: ReadonlyMap<string, readonly number[]>
   ]);
   const slices: number[] = [];
   for (let { merge } = stateIn(opened); merge !== null; { merge } = stateIn(opened)) {
-    const changes = mergeSlice(opened.environment, stateIn(opened), merge, wholeSlice);
+    const changes = mergeSlice(opened.lmdb, stateIn(opened), merge, wholeSlice);
     slices.push(postings(changes));
     apply(opened, changes);
   }
@@ -95,7 +95,7 @@ t.test("[S3] search_rows_per_slice_max: a slice writes or removes at most that m
     t.strictSame(merged(opened, terms(count)), expected);
     const removed: number[] = [];
     while (stateIn(opened).leftovers.length > 0) {
-      const changes = removeLeftovers(opened.environment, stateIn(opened), wholeSlice);
+      const changes = removeLeftovers(opened.lmdb, stateIn(opened), wholeSlice);
       removed.push(postings(changes));
       apply(opened, changes);
     }

@@ -66,7 +66,7 @@ async function change(opened: OpenRealm, id: number, to: { content?: string; top
 }
 
 function stateIn(opened: OpenRealm) {
-  return stateOf(opened.environment.get("searchState", searchStateKey));
+  return stateOf(opened.lmdb.get("searchState", searchStateKey));
 }
 
 /** Runs slices until nothing is left to do. */
@@ -92,8 +92,8 @@ async function found(opened: OpenRealm, terms: Terms, { start = 1e15, step = -1 
 /** Messages that a full scan finds, newest first. */
 function looked(opened: OpenRealm, test: (message: MessageRecord, topic: string) => boolean): number[] {
   const ids: number[] = [];
-  opened.environment.each("messages", (message) => {
-    const topic = opened.environment.get("conversations", message.conversationId)?.topic ?? "";
+  opened.lmdb.each("messages", (message) => {
+    const topic = opened.lmdb.get("conversations", message.conversationId)?.topic ?? "";
     if (test(message, topic)) ids.push(message.id);
   });
   return ids.reverse();
@@ -162,15 +162,15 @@ t.test("results are complete while the index is behind, during a merge, and afte
   const { segments, leftovers } = stateIn(opened);
   t.strictSame([segments.map(({ level }) => level), leftovers], [[1], []]);
   await agree(t, opened, "merged");
-  const rows = (realm: OpenRealm) => realm.environment.rows("searchPostings", { limit: 1e6 });
+  const rows = (realm: OpenRealm) => realm.lmdb.rows("searchPostings", { limit: 1e6 });
   t.ok(
     rows(opened).every(({ key }) => key[0] === segments[0]?.id),
     "the merged segments are removed",
   );
   t.ok(rows(opened).length < 9 * segment + 200, "a unique word is one row, a common one a few");
 
-  opened.environment.transaction(() => {
-    opened.environment.put("searchState", searchStateKey, startedAnew(stateIn(opened)));
+  opened.lmdb.transaction(() => {
+    opened.lmdb.put("searchState", searchStateKey, startedAnew(stateIn(opened)));
   });
   await agree(t, opened, "started anew");
   t.ok(settle(opened, indexer) > 10);
@@ -188,13 +188,13 @@ t.test("deleted, edited and renamed messages are filtered from results, and swep
   t.equal(stateIn(opened).topicsUpTo > segment, true, "many topics are indexed, too");
   await agree(t, opened, "filed");
 
-  const { environment } = opened;
-  const conversation = (id: number) => environment.get("messages", id)?.conversationId ?? 0;
-  environment.transaction(() => {
+  const { lmdb } = opened;
+  const conversation = (id: number) => lmdb.get("messages", id)?.conversationId ?? 0;
+  lmdb.transaction(() => {
     for (let id = 10; id <= segment; id++) {
-      environment.remove("conversationMessages", [conversation(id), id]);
-      environment.remove("channelMessages", [1, id]);
-      environment.remove("messages", id);
+      lmdb.remove("conversationMessages", [conversation(id), id]);
+      lmdb.remove("channelMessages", [1, id]);
+      lmdb.remove("messages", id);
     }
   });
   await change(opened, 5, { content: "own7" });
@@ -208,16 +208,12 @@ t.test("deleted, edited and renamed messages are filtered from results, and swep
   );
   const sweeper = indexerOf(again);
   settle(again, sweeper);
-  t.strictSame(
-    again.environment.keys("searchPending", { limit: 9 }),
-    [[searchPendingKinds.message, 5]],
-    "few edits wait",
-  );
+  t.strictSame(again.lmdb.keys("searchPending", { limit: 9 }), [[searchPendingKinds.message, 5]], "few edits wait");
   await agree(t, again, "renamed topics filed");
 
   again.clock.advance(60 * 60 * 1000);
   t.ok(settle(again, sweeper) > 0, "an hour later, deleted messages are swept");
-  const stale = again.environment.rows("searchPostings", { limit: 1e6 }).filter(({ key }) => key[1].startsWith("own1"));
+  const stale = again.lmdb.rows("searchPostings", { limit: 1e6 }).filter(({ key }) => key[1].startsWith("own1"));
   t.ok(stale.length < segment, "the postings of deleted messages are removed");
   await agree(t, again, "swept");
   again.clock.advance(60 * 60 * 1000);
@@ -230,11 +226,11 @@ t.test("edited messages are indexed again when there are many", async (t) => {
   const segment = limits.search_segment_messages;
   await post(opened, 0, 2 * segment);
   settle(opened, indexer);
-  const { environment } = opened;
+  const { lmdb } = opened;
   for (let id = 1; id <= segment; id++) await change(opened, id, { content: "all elder" });
   await agree(t, opened, "edited");
   settle(opened, indexer);
-  t.strictSame(environment.keys("searchPending", { limit: 1 }), []);
+  t.strictSame(lmdb.keys("searchPending", { limit: 1 }), []);
   t.equal(stateIn(opened).segments.length, 3);
   await agree(t, opened, "filed again");
 });

@@ -19,7 +19,7 @@ function rawJson(value: unknown): string {
 function sameAsDisk(realm: Realm): { readonly memory: string; readonly disk: string } {
   return {
     memory: JSON.stringify(realm.projections.snapshot()),
-    disk: JSON.stringify(RealmProjections.rebuild(realm.environment).snapshot()),
+    disk: JSON.stringify(RealmProjections.rebuild(realm.lmdb).snapshot()),
   };
 }
 
@@ -50,10 +50,10 @@ t.test("[M9] memory and disk agree after text that cannot be stored as it is", a
   socket.close();
   const { memory, disk } = sameAsDisk(realm);
   t.equal(memory, disk);
-  realm.environment.each("messages", (message) => {
+  realm.lmdb.each("messages", (message) => {
     t.strictSame(realm.view.row("messages", message.id), message);
     t.notMatch(message.content, /\p{Surrogate}/u);
   });
-  realm.environment.each("conversations", (row, id) => t.strictSame(realm.view.row("conversations", id), row));
-  realm.environment.each("topicNames", ({ id }) => t.ok(realm.environment.has("conversations", id)));
+  realm.lmdb.each("conversations", (row, id) => t.strictSame(realm.view.row("conversations", id), row));
+  realm.lmdb.each("topicNames", ({ id }) => t.ok(realm.lmdb.has("conversations", id)));
 });

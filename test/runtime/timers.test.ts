@@ -35,14 +35,14 @@ interface Alarm {
 async function withTimers(t: Teardown, alarms: readonly Alarm[], what = messageTimer): Promise<string> {
   const created = await openNewRealm(t);
   const folder = crashImage(t, created.folder);
-  const environment = openLmdb(folder);
-  environment.transaction(() => {
+  const lmdb = openLmdb(folder);
+  lmdb.transaction(() => {
     alarms.forEach(({ dueAt, content }, index) => {
       const sequence = 1000 + index;
-      environment.put("timers", [dueAt, sequence], { dueAt, sequence, command: what(content) });
+      lmdb.put("timers", [dueAt, sequence], { dueAt, sequence, command: what(content) });
     });
   });
-  await environment.close();
+  await lmdb.close();
   return folder;
 }
 
@@ -51,7 +51,7 @@ function messageTimer(content: string): Command {
 }
 
 function contents(opened: OpenRealm): string[] {
-  return rowsOf(opened.environment, "messages").map(({ content }) => content);
+  return rowsOf(opened.lmdb, "messages").map(({ content }) => content);
 }
 
 t.test(
@@ -63,13 +63,13 @@ t.test(
       { dueAt: startedAt - 10, content: "third" },
     ]);
     const opened = new OpenRealm(t, { folder, clock: new SlowClock(startedAt) });
-    const images = await crashesUntil(t, folder, () => opened.environment.count("timers") === 0, 20);
+    const images = await crashesUntil(t, folder, () => opened.lmdb.count("timers") === 0, 20);
     t.ok(images.length >= 3, "they took several turns");
     for (const image of images) {
       const again = new OpenRealm(t, { folder: image });
       await again.idle();
       t.strictSame(contents(again), ["first", "second", "third"]);
-      t.equal(again.environment.count("timers"), 0);
+      t.equal(again.lmdb.count("timers"), 0);
     }
   },
 );
@@ -141,8 +141,8 @@ t.test("[M6, M8] a timer whose command throws is a dead letter after three attem
   const opened = new OpenRealm(t, { folder });
   await opened.idle();
   t.equal(opened.bugs.length, limits.mailbox_attempts_max);
-  t.equal(opened.environment.count("deadLetters"), 1);
-  t.equal(opened.environment.count("timers"), 0);
+  t.equal(opened.lmdb.count("deadLetters"), 1);
+  t.equal(opened.lmdb.count("timers"), 0);
   t.strictSame(contents(opened), ["fine"]);
 });
 
@@ -302,7 +302,7 @@ t.test("[E4] volatile timers leave no rows, even when a durable turn has no time
   for (let turns = 0; turns < 20; turns++) {
     await turn();
     t.ok(
-      rowsOf(bench.environment, "mailbox").every((row) => (row.command as Command).to.actor !== "typing"),
+      rowsOf(bench.lmdb, "mailbox").every((row) => (row.command as Command).to.actor !== "typing"),
       "no volatile command in the mailbox",
     );
   }
@@ -315,16 +315,16 @@ t.test("[E4] volatile timers leave no rows, even when a durable turn has no time
 
 t.test("[E4] typing and presence write nothing to disk when they happen; presence follows in batches", async (t) => {
   const bench = await openNewRealm(t);
-  const before = bench.environment.get("meta", "counters");
+  const before = bench.lmdb.get("meta", "counters");
   bench.clock.advance(1000);
   await bench.ask(commands.typing("start", "a"));
   await bench.ask(commands.report(2, "active"));
-  t.strictSame(bench.environment.get("meta", "counters"), before, "no turn was committed");
-  t.equal(bench.environment.count("presence"), 0);
+  t.strictSame(bench.lmdb.get("meta", "counters"), before, "no turn was committed");
+  t.equal(bench.lmdb.count("presence"), 0);
   bench.clock.advance(limits.batch_persist_ms + 200);
   await bench.idle();
-  t.equal(bench.environment.count("presence"), 1);
-  t.strictSame(bench.environment.get("presence", 2), bench.realm.view.presence(2));
+  t.equal(bench.lmdb.count("presence"), 1);
+  t.strictSame(bench.lmdb.get("presence", 2), bench.realm.view.presence(2));
   const received = command({ actor: "presence", userId: 2 }, "presence.lapse", {}, null);
   t.equal(codeOf(await bench.ask(received)), "ok");
 });

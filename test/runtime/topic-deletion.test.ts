@@ -78,7 +78,7 @@ t.test("[D29] messages that are moved into the topic during its deletion are del
   t.strictSame(result, { kind: "ok", answer: { complete: true } });
   await Promise.all(moves);
   await bench.idle();
-  const left = rowsOf(bench.environment, "messages").map(({ id }) => id);
+  const left = rowsOf(bench.lmdb, "messages").map(({ id }) => id);
   t.strictSame(left, [...ids.slice(1), ...newer.slice(1)]);
-  t.strictSame([auditRealm(bench.environment), bench.bugs], [[], []]);
+  t.strictSame([auditRealm(bench.lmdb), bench.bugs], [[], []]);
 });

@@ -192,8 +192,8 @@ export class Auditor {
    * The realm's time never decreases. If a jump were trusted for even one turn, messages would get wrong dates, and
    * timers and retention would run too early.
    */
-  checkTime(environment: Lmdb, now: number): void {
-    const aheadMs = lastTurnAt(environment) - now;
+  checkTime(lmdb: Lmdb, now: number): void {
+    const aheadMs = lastTurnAt(lmdb) - now;
     if (aheadMs > limits.clock_jump_ms_max) this.report(`[D26] the realm's time is ${aheadMs} ms ahead`);
   }
 

@@ -391,7 +391,7 @@ export class Machine {
 
   /** @returns what differs between the disk and the server's view of it, when everything is durable */
   difference(): string | null {
-    return this.#realm === null ? null : this.#options.replica.differenceFrom(this.#realm.environment);
+    return this.#realm === null ? null : this.#options.replica.differenceFrom(this.#realm.lmdb);
   }
 
   async end(): Promise<void> {

@@ -5,7 +5,7 @@ import { RealmProjections } from "../../src/store/projections/realm-projections.
 /** @returns where the projections differ from ones that are built anew, or null */
 export function staleProjections(realm: Realm): string | null {
   const memory = snapshotOf(realm.projections);
-  const rebuilt = snapshotOf(RealmProjections.rebuild(realm.environment));
+  const rebuilt = snapshotOf(RealmProjections.rebuild(realm.lmdb));
   return memory === rebuilt ? null : difference(memory, rebuilt);
 }
 

@@ -295,7 +295,7 @@ export class Simulation {
     // A stored response may have reached no client: the machine failed in between, or the disk does not have it yet.
     const isKept =
       idempotencyKey !== null &&
-      this.#machine.realm.environment.has("idempotency", [idempotencyKey.userId, idempotencyKey.keyHash]);
+      this.#machine.realm.lmdb.has("idempotency", [idempotencyKey.userId, idempotencyKey.keyHash]);
     const request = { serial: this.#sent, command, idempotencyKey, isOnFullDisk: this.#isDiskFull && !isKept };
     this.#trace(`ask ${JSON.stringify([command, idempotencyKey])}`);
     this.#auditor.sent(command);
@@ -363,8 +363,8 @@ export class Simulation {
     this.#clientPool.settle();
     const report = (problem: string) => this.#auditor.report(problem);
     for (const problem of this.#auditor.facts.contradictions()) report(problem);
-    for (const problem of auditRealm(realm.environment)) report(`[M2] ${problem}`);
-    this.#auditor.checkTime(realm.environment, this.#machine.clock.trueNow());
+    for (const problem of auditRealm(realm.lmdb)) report(`[M2] ${problem}`);
+    this.#auditor.checkTime(realm.lmdb, this.#machine.clock.trueNow());
     const stale = staleProjections(realm);
     if (stale !== null) report(`[M9] projections differ: ${stale}`);
     const missing = this.#machine.difference();

@@ -154,9 +154,9 @@ t.test("[M2] check finds a lost index entry while the server runs, and disturbs 
   const { dataDir } = server;
   t.match(await runCli(t, dataDir, "check"), { code: 0, stdout: "no problems\n", stderr: "" });
   await until(() => server.realm.isStored);
-  const environment = openLmdb(join(dataDir, "realms", "1"));
-  environment.transaction(() => environment.remove("channelMessages", [1, id]));
-  await environment.close();
+  const lmdb = openLmdb(join(dataDir, "realms", "1"));
+  lmdb.transaction(() => lmdb.remove("channelMessages", [1, id]));
+  await lmdb.close();
   const found = await runCli(t, dataDir, "check", "--json");
   t.equal(found.code, 1);
   t.match(JSON.parse(found.stdout).problems, [new RegExp(`message ${id} is not in its channel`), String]);

@@ -241,9 +241,9 @@ t.test("[M2] check reads everything, and finds an index that lost an entry", asy
   await server.stop();
   const healthy = await runCli(t, dataDir, "check");
   t.strictSame([healthy.code, healthy.stdout], [0, "no problems\n"]);
-  const environment = openLmdb(join(dataDir, "realms", "1"));
-  environment.transaction(() => environment.remove("channelMessages", [1, id]));
-  await environment.close();
+  const lmdb = openLmdb(join(dataDir, "realms", "1"));
+  lmdb.transaction(() => lmdb.remove("channelMessages", [1, id]));
+  await lmdb.close();
   const damaged = await runCli(t, dataDir, "check");
   t.equal(damaged.code, 1);
   t.match(damaged.stdout, new RegExp(`realm 1: message ${id} is not in its channel`));
@@ -254,15 +254,15 @@ t.test("rebuild-search discards the index, and searches still find everything", 
   await server.owner.say("general", "t", "a needle");
   await server.stop();
   const folder = join(server.dataDir, "realms", "1");
-  const change = (work: (environment: ReturnType<typeof openLmdb>) => void) => {
-    const environment = openLmdb(folder);
-    environment.transaction(() => work(environment));
-    return environment.close();
+  const change = (work: (lmdb: ReturnType<typeof openLmdb>) => void) => {
+    const lmdb = openLmdb(folder);
+    lmdb.transaction(() => work(lmdb));
+    return lmdb.close();
   };
   // An index that claims to contain everything, and contains nothing.
   const wrong = { messagesUpTo: 999, topicsUpTo: 999, lastSegmentId: 3, segments: [{ id: 3, level: 0 }] };
-  await change((environment) =>
-    environment.put("searchState", "state", { format: searchFormat, merge: null, leftovers: [], ...wrong }),
+  await change((lmdb) =>
+    lmdb.put("searchState", "state", { format: searchFormat, merge: null, leftovers: [], ...wrong }),
   );
   const found = async () => {
     const running = await startTestServer(t, { dataDir: server.dataDir });

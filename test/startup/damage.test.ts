@@ -113,12 +113,12 @@ t.test("check finds an uploaded file whose content changed, and a backup reports
   t.equal(made.code, 1);
   t.match(made.stderr, /^colloquy: 1 problems in \S+: keep an older backup\n$/);
 
-  const environment = openLmdb(join(dataDir, "realms", "1"));
-  const row = environment.get("attachments", 1);
-  environment.transaction(() => {
-    if (row !== undefined) environment.put("attachments", 1, { ...row, sha256: null });
+  const lmdb = openLmdb(join(dataDir, "realms", "1"));
+  const row = lmdb.get("attachments", 1);
+  lmdb.transaction(() => {
+    if (row !== undefined) lmdb.put("attachments", 1, { ...row, sha256: null });
   });
-  await environment.close();
+  await lmdb.close();
   t.equal((await runCli(t, dataDir, "check")).code, 1, "for an older upload only the size is known");
   writeFileSync(path, "the menu");
   t.equal((await runCli(t, dataDir, "check")).stdout, "no problems\n");

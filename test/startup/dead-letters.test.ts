@@ -12,7 +12,7 @@ import { commands, openNewRealm } from "../support/runtime.ts";
 import { startTestServer, type TestServer, temporaryFolder } from "../support/server.ts";
 
 function letters(server: TestServer): number {
-  return server.realm.environment.count("deadLetters");
+  return server.realm.lmdb.count("deadLetters");
 }
 
 function isRefused(t: Test, { code, stderr }: Exited, why: RegExp, expected = 1): void {
@@ -46,7 +46,7 @@ t.test("[D169, S2] an abandoned mail is listed without its text, and is sent whe
   const second = await startTestServer(t, { dataDir, environment });
   await until(() => far.received.length === 1);
   t.match((await runCli(t, dataDir, "dead-letters", "list")).stdout, "no dead letters\n");
-  t.equal(second.realm.environment.count("deadMails"), 0);
+  t.equal(second.realm.lmdb.count("deadMails"), 0);
 });
 
 t.test("[D169, S2] an email that contains a key is not kept: a retry says what to do instead", async (t) => {
@@ -57,7 +57,7 @@ t.test("[D169, S2] an email that contains a key is not kept: a retry says what t
   const invited = { invitee_emails: "new@example.com", invite_expires_in_minutes: 60, stream_ids: [] };
   t.equal((await server.owner.post("/invites", invited)).status, 200);
   await until(() => letters(server) === 1 && server.realm.isStored);
-  t.equal(server.realm.environment.count("deadMails"), 0);
+  t.equal(server.realm.lmdb.count("deadMails"), 0);
   await server.stop();
   const retried = await runCli(t, dataDir, "dead-letters", "retry", "all");
   t.match(retried, { code: 1, stdout: /invite again/, stderr: /1 dead letters were not changed/ });
@@ -109,20 +109,20 @@ t.test("[M6] a command that threw too often is listed without its parameters, an
 
 t.test("[S3] dead_letters_max: one more evicts the oldest", async (t) => {
   const realm = await openNewRealm(t);
-  const { environment } = realm;
+  const { lmdb } = realm;
   const max = limits.dead_letters_max;
-  environment.transaction(() => {
+  lmdb.transaction(() => {
     for (let sequence = 1; sequence <= max + 1; sequence++) {
       const delivery = { kind: "mail", id: sequence, template: "new-login", to: "o@x.y" } as const;
       const command = commands.throwing();
-      environment.put("deadLetters", sequence, { sequence, command, diedAt: 1, error: "e", attempts: 1, delivery });
+      lmdb.put("deadLetters", sequence, { sequence, command, diedAt: 1, error: "e", attempts: 1, delivery });
       const mail = { id: sequence, template: "new-login", to: "o@x.y", data: {}, createdAt: 1, attempts: 1, dueAt: 1 };
-      if (sequence <= 2) environment.put("deadMails", sequence, mail);
+      if (sequence <= 2) lmdb.put("deadMails", sequence, mail);
     }
   });
   realm.clock.advance(60_100);
-  t.equal(environment.count("deadLetters"), max);
-  t.strictSame(environment.keys("deadMails", { limit: 9 }), [2], "a dead letter's email is removed with it");
+  t.equal(lmdb.count("deadLetters"), max);
+  t.strictSame(lmdb.keys("deadMails", { limit: 9 }), [2], "a dead letter's email is removed with it");
   realm.clock.advance(60_100);
-  t.equal(environment.count("deadLetters"), max, "as many as the bound stay");
+  t.equal(lmdb.count("deadLetters"), max, "as many as the bound stay");
 });

@@ -24,16 +24,16 @@ async function setRoot(dataDir: string, row: MetaRow, version: number): Promise<
   await root.close();
 }
 
-async function changeRealm(dataDir: string, work: (environment: Lmdb) => void): Promise<void> {
-  const environment = openLmdb(join(dataDir, "realms", "1"));
-  environment.transaction(() => work(environment));
-  await environment.close();
+async function changeRealm(dataDir: string, work: (lmdb: Lmdb) => void): Promise<void> {
+  const lmdb = openLmdb(join(dataDir, "realms", "1"));
+  lmdb.transaction(() => work(lmdb));
+  await lmdb.close();
 }
 
 function setRealm(dataDir: string, row: MetaRow, version: number): Promise<void> {
-  return changeRealm(dataDir, (environment) => {
-    for (const name of ["format", "version"]) environment.remove("meta", name);
-    environment.put("meta", row, { value: version });
+  return changeRealm(dataDir, (lmdb) => {
+    for (const name of ["format", "version"]) lmdb.remove("meta", name);
+    lmdb.put("meta", row, { value: version });
   });
 }
 
@@ -110,18 +110,18 @@ t.test("a mark of this program or an older release is known, and no other", asyn
 });
 
 t.test("[M2] the steps from an older version run in one transaction, which a failure takes back", async (t) => {
-  const environment = openLmdb(temporaryFolder(t));
-  t.teardown(() => environment.close());
-  environment.transaction(() => environment.put("meta", "format", { value: 1 }));
+  const lmdb = openLmdb(temporaryFolder(t));
+  t.teardown(() => lmdb.close());
+  lmdb.transaction(() => lmdb.put("meta", "format", { value: 1 }));
   const steps = {
     1: (store: Lmdb) => store.put("meta", "first", { value: "ran" }),
     2: (store: Lmdb) => store.put("meta", "second", { value: store.get("meta", "first")?.value }),
   };
-  t.throws(() => migrateStore(environment, 1, { steps, to: 4 }), /no migration of a store from version 3/);
-  t.strictSame(environment.keys("meta", { limit: 9 }), ["format"]);
-  migrateStore(environment, 1, { steps, to: 3 });
-  t.equal(environment.get("meta", "second")?.value, "ran");
-  t.equal(environment.get("meta", "format")?.value, 3);
+  t.throws(() => migrateStore(lmdb, 1, { steps, to: 4 }), /no migration of a store from version 3/);
+  t.strictSame(lmdb.keys("meta", { limit: 9 }), ["format"]);
+  migrateStore(lmdb, 1, { steps, to: 3 });
+  t.equal(lmdb.get("meta", "second")?.value, "ran");
+  t.equal(lmdb.get("meta", "format")?.value, 3);
 });
 
 t.test("a row is upgraded from the version that wrote it", async (t) => {

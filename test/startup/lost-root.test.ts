@@ -82,10 +82,10 @@ async function isRejected(t: Test, dataDir: string, why: RegExp): Promise<void> 
   t.strictSame(everyFile(dataDir), before);
 }
 
-function changeRealm(dataDir: string, id: number, work: (environment: ReturnType<typeof openLmdb>) => void) {
-  const environment = openLmdb(join(dataDir, "realms", String(id)));
-  environment.transaction(() => work(environment));
-  return environment.close();
+function changeRealm(dataDir: string, id: number, work: (lmdb: ReturnType<typeof openLmdb>) => void) {
+  const lmdb = openLmdb(join(dataDir, "realms", String(id)));
+  lmdb.transaction(() => work(lmdb));
+  return lmdb.close();
 }
 
 async function forgetRows(dataDir: string, ids: readonly number[]): Promise<void> {

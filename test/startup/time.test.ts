@@ -54,7 +54,7 @@ t.test("[M8] retention held after a clock jump is shown, and continues when an o
   const first = await start(t, dataDir, began);
   await first.server.owner.createChannel("kitchen", [], { message_retention_days: 7 });
   for (const content of ["one", "two", "three"]) await post(first.server, content);
-  const count = ({ server }: typeof first) => server.realm.environment.count("messages");
+  const count = ({ server }: typeof first) => server.realm.lmdb.count("messages");
   const all = count(first);
   await first.stop();
 
@@ -72,8 +72,8 @@ t.test("[M8] retention held after a clock jump is shown, and continues when an o
   const confirmed = await runCli(t, dataDir, "confirm-retention");
   t.match(confirmed, { code: 0, stdout: "message retention continues\n" });
   const third = await startTestServer(t, { dataDir });
-  await until(() => third.realm.environment.count("messages") <= all - 3);
-  t.equal(third.realm.environment.count("messages"), all - 3, "expired messages are removed");
+  await until(() => third.realm.lmdb.count("messages") <= all - 3);
+  t.equal(third.realm.lmdb.count("messages"), all - 3, "expired messages are removed");
   await third.stop();
   t.match((await runCli(t, dataDir, "confirm-retention")).stdout, /was not held/);
 });

@@ -37,12 +37,12 @@ async function running(t: Teardown): Promise<Folder & { readonly opened: OpenRea
   return { ...folder, opened };
 }
 
-async function withRealm(dataDir: string, work: (environment: Lmdb) => void): Promise<void> {
-  const environment = openLmdb(realmFolder(dataDir, 1));
+async function withRealm(dataDir: string, work: (lmdb: Lmdb) => void): Promise<void> {
+  const lmdb = openLmdb(realmFolder(dataDir, 1));
   try {
-    work(environment);
+    work(lmdb);
   } finally {
-    await environment.close();
+    await lmdb.close();
   }
 }
 
@@ -53,14 +53,14 @@ t.test("[E1] a restored backup has everything except the epoch and the queues, w
   const copy = openFolder(t, target);
   await restoreFolder(copy.root, target);
   t.strictSame(await checkFolder(copy.root, target), []);
-  await withRealm(target, (environment) => {
-    const expected = dump(opened.environment);
+  await withRealm(target, (lmdb) => {
+    const expected = dump(opened.lmdb);
     t.equal(expected["queues"]?.length, 1);
-    t.strictSame(dump(environment), { ...expected, queues: [] });
-    t.not(environment.get("meta", "epoch")?.value, opened.realm.epoch);
+    t.strictSame(dump(lmdb), { ...expected, queues: [] });
+    t.not(lmdb.get("meta", "epoch")?.value, opened.realm.epoch);
   });
   await opened.ask(commands.post("a", "later"));
-  t.equal(opened.environment.count("messages"), 3, "the original continues");
+  t.equal(opened.lmdb.count("messages"), 3, "the original continues");
 });
 
 t.test("a realm created while the backup runs is complete in it, or absent", async (t) => {
@@ -71,41 +71,41 @@ t.test("a realm created while the backup runs is complete in it, or absent", asy
   const copying = backupFolder(root, dataDir, target, backupPorts(dataDir));
   root.putRealm({ id: 2, label: "two", hosts: [], createdAt: 0, dueHint: null });
   await copying;
-  t.equal(other.environment.count("users"), 2);
+  t.equal(other.lmdb.count("users"), 2);
   const copy = openFolder(t, target);
   await restoreFolder(copy.root, target);
   t.strictSame(await checkFolder(copy.root, target), []);
 });
 
 /** Faults of a store, and what the check reports for each. */
-const damages: Readonly<Record<string, { readonly damage: (environment: Lmdb) => void; readonly found: RegExp }>> = {
+const damages: Readonly<Record<string, { readonly damage: (lmdb: Lmdb) => void; readonly found: RegExp }>> = {
   "a message without its conversation": {
-    damage: (environment) => environment.remove("conversations", conversationOf(environment)),
+    damage: (lmdb) => lmdb.remove("conversations", conversationOf(lmdb)),
     found: /message 1 has no conversation/,
   },
   "a message that its conversation does not list": {
-    damage: (environment) => environment.remove("conversationMessages", [conversationOf(environment), 1]),
+    damage: (lmdb) => lmdb.remove("conversationMessages", [conversationOf(lmdb), 1]),
     found: /message 1 is not in its conversation/,
   },
   "a message that its channel does not list": {
-    damage: (environment) => environment.remove("channelMessages", [generalId, 1]),
+    damage: (lmdb) => lmdb.remove("channelMessages", [generalId, 1]),
     found: /message 1 is not in its channel/,
   },
   "a list that names a message that is not there": {
-    damage: (environment) => environment.remove("messages", 1),
+    damage: (lmdb) => lmdb.remove("messages", 1),
     found: /1 messages, 2 entries of conversations/,
   },
 };
 
-function conversationOf(environment: Lmdb): number {
-  return environment.get("messages", 1)?.conversationId ?? 0;
+function conversationOf(lmdb: Lmdb): number {
+  return lmdb.get("messages", 1)?.conversationId ?? 0;
 }
 
 for (const [what, { damage, found }] of Object.entries(damages)) {
   t.test(`[M2] the check finds ${what}`, async (t) => {
     const { root, dataDir, opened } = await running(t);
     t.strictSame(await checkFolder(root, dataDir), []);
-    opened.environment.transaction(() => damage(opened.environment));
+    opened.lmdb.transaction(() => damage(opened.lmdb));
     opened.checkpoint();
     t.match((await checkFolder(root, dataDir)).join("\n"), found);
   });
@@ -113,7 +113,7 @@ for (const [what, { damage, found }] of Object.entries(damages)) {
 
 t.test("[M8] closing and reopening a host leaves nothing undone and loses nothing", async (t) => {
   const { root, dataDir, opened } = await running(t);
-  const before = dump(opened.environment);
+  const before = dump(opened.lmdb);
   await opened.realm.close();
   const durability = new PromptDurability(opened.clock);
   const host = new RealmHost({
@@ -135,5 +135,5 @@ t.test("[M8] closing and reopening a host leaves nothing undone and loses nothin
   t.equal([...host.openRealms].length, 1);
   await host.close();
   await durability.close();
-  await withRealm(dataDir, (environment) => t.strictSame(dump(environment), before));
+  await withRealm(dataDir, (lmdb) => t.strictSame(dump(lmdb), before));
 });

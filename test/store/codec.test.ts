@@ -171,13 +171,13 @@ t.test("every key has its own checksum, also after a round trip through LMDB", a
   keys.push([1, 2], [2, 1], [1, "a"], [1, "a", "b"], [1, "ab"], ["a", ""], [1, 2, 3]);
   const sums = keys.map((key) => seal("meta", key, Buffer.from("x")).toString("hex"));
   t.equal(new Set(sums).size, keys.length);
-  const environment = openLmdb(temporaryFolder(t));
-  t.teardown(() => environment.close());
-  environment.transaction(() => {
-    for (const key of keys) environment.put("meta", key as string, { value: JSON.stringify(key) });
+  const lmdb = openLmdb(temporaryFolder(t));
+  t.teardown(() => lmdb.close());
+  lmdb.transaction(() => {
+    for (const key of keys) lmdb.put("meta", key as string, { value: JSON.stringify(key) });
   });
   const found: unknown[] = [];
-  environment.each("meta", ({ value }) => found.push(value));
+  lmdb.each("meta", ({ value }) => found.push(value));
   t.same(new Set(found), new Set(keys.map((key) => JSON.stringify(key))));
-  t.equal(environment.rows("meta", { limit: 99 }).length, keys.length);
+  t.equal(lmdb.rows("meta", { limit: 99 }).length, keys.length);
 });

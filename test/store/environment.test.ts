@@ -15,51 +15,51 @@ import { seedOf } from "../support/seed.ts";
 import { type Teardown, temporaryFolder } from "../support/server.ts";
 
 function openTemporary(t: Teardown, folder = temporaryFolder(t)): Lmdb {
-  const environment = openLmdb(folder);
-  t.teardown(() => environment.close());
-  return environment;
+  const lmdb = openLmdb(folder);
+  t.teardown(() => lmdb.close());
+  return lmdb;
 }
 
 t.test("[M2] a transaction is committed completely when it returns, and not at all when it throws", async (t) => {
   const folder = temporaryFolder(t);
-  const environment = openTemporary(t, folder);
-  const result = environment.transaction(() => {
-    environment.put("topicNames", [1, "a"], { id: 1 });
-    environment.put("topicNames", [1, "b"], { id: 2 });
-    t.strictSame(environment.get("topicNames", [1, "a"]), { id: 1 }, "it sees its own writes");
+  const lmdb = openTemporary(t, folder);
+  const result = lmdb.transaction(() => {
+    lmdb.put("topicNames", [1, "a"], { id: 1 });
+    lmdb.put("topicNames", [1, "b"], { id: 2 });
+    t.strictSame(lmdb.get("topicNames", [1, "a"]), { id: 1 }, "it sees its own writes");
     return "result";
   });
   t.equal(result, "result");
   t.equal(openTemporary(t, crashImage(t, folder)).count("topicNames"), 2, "on disk when it returns");
   t.throws(() => {
-    environment.transaction(() => {
-      environment.put("topicNames", [1, "c"], { id: 3 });
-      environment.remove("topicNames", [1, "a"]);
+    lmdb.transaction(() => {
+      lmdb.put("topicNames", [1, "c"], { id: 3 });
+      lmdb.remove("topicNames", [1, "a"]);
       throw new Error("no");
     });
   }, /no/);
-  const ids = environment.rows("topicNames", { limit: 10 }).map(({ row }) => row.id);
+  const ids = lmdb.rows("topicNames", { limit: 10 }).map(({ row }) => row.id);
   t.strictSame(ids, [1, 2]);
 });
 
 t.test("[M6] a nested transaction rolls back alone; the outer one continues and sees none of its writes", async (t) => {
   const folder = temporaryFolder(t);
-  const environment = openTemporary(t, folder);
-  environment.transaction(() => {
-    environment.put("topicNames", [1, "outer"], { id: 1 });
+  const lmdb = openTemporary(t, folder);
+  lmdb.transaction(() => {
+    lmdb.put("topicNames", [1, "outer"], { id: 1 });
     t.throws(() => {
-      environment.transaction(() => {
-        environment.put("topicNames", [1, "outer"], { id: 99 });
-        environment.put("topicNames", [1, "inner"], { id: 2 });
-        environment.transaction(() => environment.put("topicNames", [1, "deep"], { id: 3 }));
+      lmdb.transaction(() => {
+        lmdb.put("topicNames", [1, "outer"], { id: 99 });
+        lmdb.put("topicNames", [1, "inner"], { id: 2 });
+        lmdb.transaction(() => lmdb.put("topicNames", [1, "deep"], { id: 3 }));
         throw new Error("bug");
       });
     }, /bug/);
-    t.strictSame(environment.get("topicNames", [1, "outer"]), { id: 1 });
-    t.notOk(environment.has("topicNames", [1, "inner"]) || environment.has("topicNames", [1, "deep"]));
-    environment.transaction(() => environment.put("topicNames", [1, "second"], { id: 4 }));
+    t.strictSame(lmdb.get("topicNames", [1, "outer"]), { id: 1 });
+    t.notOk(lmdb.has("topicNames", [1, "inner"]) || lmdb.has("topicNames", [1, "deep"]));
+    lmdb.transaction(() => lmdb.put("topicNames", [1, "second"], { id: 4 }));
   });
-  for (const opened of [environment, openTemporary(t, crashImage(t, folder))]) {
+  for (const opened of [lmdb, openTemporary(t, crashImage(t, folder))]) {
     const found = opened.keys("topicNames", { limit: 10 }).map(([, name]) => name);
     t.strictSame(found, ["outer", "second"]);
   }
@@ -67,46 +67,45 @@ t.test("[M6] a nested transaction rolls back alone; the outer one continues and 
 
 t.test("[M2] a buffered row is visible to every reader, and rolls back with its transaction", async (t) => {
   const folder = temporaryFolder(t);
-  const environment = openTemporary(t, folder);
+  const lmdb = openTemporary(t, folder);
   const conversation = (id: number, lastMessageId: number) => {
     const place = { channelId: 1, topic: `topic ${id}`, userIds: null, renames: 0, movingId: null };
     return { id, state: "open", version: 1, lastMessageId, ...place };
   };
-  const put = (id: number, lastMessageId: number) =>
-    environment.put("conversations", id, conversation(id, lastMessageId));
+  const put = (id: number, lastMessageId: number) => lmdb.put("conversations", id, conversation(id, lastMessageId));
   const newest = (from: Lmdb) =>
     from.rows("conversations", { limit: 10 }).map(({ key, row }) => [key, row.lastMessageId]);
-  environment.transaction(() => {
+  lmdb.transaction(() => {
     for (const lastMessageId of [10, 11, 12]) put(1, lastMessageId);
     put(2, 20);
-    t.equal(environment.get("conversations", 1)?.lastMessageId, 12, "one row");
+    t.equal(lmdb.get("conversations", 1)?.lastMessageId, 12, "one row");
     t.strictSame(
-      newest(environment),
+      newest(lmdb),
       [
         [1, 12],
         [2, 20],
       ],
       "a range",
     );
-    environment.remove("conversations", 1);
-    t.equal(environment.get("conversations", 1), undefined, "one that is removed");
-    t.notOk(environment.has("conversations", 1));
-    t.equal(environment.count("conversations"), 1);
+    lmdb.remove("conversations", 1);
+    t.equal(lmdb.get("conversations", 1), undefined, "one that is removed");
+    t.notOk(lmdb.has("conversations", 1));
+    t.equal(lmdb.count("conversations"), 1);
     put(1, 13);
-    t.strictSame(environment.keys("conversations", { limit: 10 }), [1, 2]);
+    t.strictSame(lmdb.keys("conversations", { limit: 10 }), [1, 2]);
     put(1, 14);
     t.throws(() => {
-      environment.transaction(() => {
+      lmdb.transaction(() => {
         put(1, 99);
-        environment.remove("conversations", 2);
+        lmdb.remove("conversations", 2);
         throw new Error("bug");
       });
     }, /bug/);
-    t.equal(environment.get("conversations", 1)?.lastMessageId, 14, "writes before a nested transaction stay");
-    environment.transaction(() => put(3, 30));
+    t.equal(lmdb.get("conversations", 1)?.lastMessageId, 14, "writes before a nested transaction stay");
+    lmdb.transaction(() => put(3, 30));
     put(3, 31);
   });
-  for (const opened of [environment, openTemporary(t, crashImage(t, folder))]) {
+  for (const opened of [lmdb, openTemporary(t, crashImage(t, folder))]) {
     t.strictSame(newest(opened), [
       [1, 14],
       [2, 20],
@@ -114,15 +113,15 @@ t.test("[M2] a buffered row is visible to every reader, and rolls back with its 
     ]);
   }
   t.throws(() => {
-    environment.transaction(() => {
+    lmdb.transaction(() => {
       put(1, 99);
       throw new Error("no");
     });
   }, /no/);
-  t.equal(environment.get("conversations", 1)?.lastMessageId, 14, "nothing is left of a rolled-back one");
-  environment.transaction(() => put(2, 21));
+  t.equal(lmdb.get("conversations", 1)?.lastMessageId, 14, "nothing is left of a rolled-back one");
+  lmdb.transaction(() => put(2, 21));
   t.strictSame(
-    newest(environment),
+    newest(lmdb),
     [
       [1, 14],
       [2, 21],
@@ -133,36 +132,33 @@ t.test("[M2] a buffered row is visible to every reader, and rolls back with its 
 });
 
 t.test("[M6] an invalid write throws at once: a key over the bound, a value without bytes", async (t) => {
-  const environment = openTemporary(t);
+  const lmdb = openTemporary(t);
   const longest = "x".repeat(1978);
-  environment.transaction(() => {
-    environment.put("apiKeys", longest, { hash: "h", userId: 1, createdAt: 0, isKept: false });
+  lmdb.transaction(() => {
+    lmdb.put("apiKeys", longest, { hash: "h", userId: 1, createdAt: 0, isKept: false });
     t.throws(() =>
-      environment.transaction(() =>
-        environment.put("apiKeys", `${longest}x`, { hash: "h", userId: 1, createdAt: 0, isKept: false }),
-      ),
+      lmdb.transaction(() => lmdb.put("apiKeys", `${longest}x`, { hash: "h", userId: 1, createdAt: 0, isKept: false })),
     );
-    t.throws(() => environment.transaction(() => environment.put("meta", "bad", { value: Symbol("bad") })));
-    environment.put("apiKeys", "after", { hash: "h", userId: 1, createdAt: 0, isKept: false });
+    t.throws(() => lmdb.transaction(() => lmdb.put("meta", "bad", { value: Symbol("bad") })));
+    lmdb.put("apiKeys", "after", { hash: "h", userId: 1, createdAt: 0, isKept: false });
   });
-  t.strictSame(environment.keys("apiKeys", { limit: 10 }), ["after", longest]);
-  t.equal(environment.get("apiKeys", `${longest}x`), undefined, "reading it is allowed: there is none");
+  t.strictSame(lmdb.keys("apiKeys", { limit: 10 }), ["after", longest]);
+  t.equal(lmdb.get("apiKeys", `${longest}x`), undefined, "reading it is allowed: there is none");
 });
 
 t.test(
   "a range's start is inclusive, its end exclusive, also in reverse; limit applies; order is numeric",
   async (t) => {
-    const environment = openTemporary(t);
+    const lmdb = openTemporary(t);
     const ids = [1, 2, 3, 9, 10, 11, 100, 2 ** 32, 2 ** 53];
-    environment.transaction(() => {
+    lmdb.transaction(() => {
       for (const id of ids) {
-        environment.put("conversationMessages", [7, id], { senderId: 1, traits: 0 });
-        environment.put("conversationMessages", [8, id], { senderId: 1, traits: 0 });
-        environment.put("credentials", id, { userId: id, passwordHash: "" });
+        lmdb.put("conversationMessages", [7, id], { senderId: 1, traits: 0 });
+        lmdb.put("conversationMessages", [8, id], { senderId: 1, traits: 0 });
+        lmdb.put("credentials", id, { userId: id, passwordHash: "" });
       }
     });
-    const of = (range: object) =>
-      environment.keys("conversationMessages", { limit: 100, ...range }).map(([, id]) => id);
+    const of = (range: object) => lmdb.keys("conversationMessages", { limit: 100, ...range }).map(([, id]) => id);
     t.strictSame(of({ start: [7], end: [8] }), ids, "one prefix, whole");
     t.strictSame(of({ start: [7, 3], end: [7, 11] }), [3, 9, 10]);
     t.strictSame(of({ start: [7, 4], end: [8] }), ids.slice(3), "a start that does not exist");
@@ -170,11 +166,9 @@ t.test(
     t.strictSame(of({ start: [7, Number.MAX_SAFE_INTEGER], end: [7], reverse: true, limit: 2 }), [2 ** 32, 100]);
     t.strictSame(of({ start: [8], end: [7], reverse: true }), ids.toReversed(), "the whole prefix backwards");
     t.strictSame(of({ start: [9], end: [10] }), []);
-    t.strictSame(environment.keys("credentials", { start: 10, limit: 2 }), [10, 11]);
-    t.strictSame(environment.keys("credentials", { limit: 0 }), []);
-    const userIds = environment
-      .rows("credentials", { start: 100, reverse: true, limit: 2 })
-      .map(({ row }) => row.userId);
+    t.strictSame(lmdb.keys("credentials", { start: 10, limit: 2 }), [10, 11]);
+    t.strictSame(lmdb.keys("credentials", { limit: 0 }), []);
+    const userIds = lmdb.rows("credentials", { start: 100, reverse: true, limit: 2 }).map(({ row }) => row.userId);
     t.strictSame(userIds, [100, 11]);
   },
 );
@@ -182,20 +176,19 @@ t.test(
 t.test(
   "[pitfalls 1.4, 1.5] names with characters beyond the BMP are found by prefix, and no two keys collide",
   async (t) => {
-    const environment = openTemporary(t);
+    const lmdb = openTemporary(t);
     const seed = seedOf(t);
     const names = fc.uniqueArray(fc.string({ unit: "grapheme", maxLength: 20 }), { minLength: 1, maxLength: 30 });
     let channelId = 0;
     const property = fc.property(names, (given) => {
       channelId++;
-      environment.transaction(() => {
-        for (const [index, name] of given.entries()) environment.put("topicNames", [channelId, name], { id: index });
+      lmdb.transaction(() => {
+        for (const [index, name] of given.entries()) lmdb.put("topicNames", [channelId, name], { id: index });
       });
       given.forEach((name, index) => {
-        if (environment.get("topicNames", [channelId, name])?.id !== index)
-          throw new Error(`lost ${JSON.stringify(name)}`);
+        if (lmdb.get("topicNames", [channelId, name])?.id !== index) throw new Error(`lost ${JSON.stringify(name)}`);
       });
-      const found = environment.keys("topicNames", { start: [channelId], end: [channelId + 1], limit: 100 });
+      const found = lmdb.keys("topicNames", { start: [channelId], end: [channelId + 1], limit: 100 });
       const order = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
       if (found.length !== given.length) throw new Error(`${found.length} of ${given.length}`);
       const wanted = [...given].sort(order);
@@ -210,40 +203,40 @@ t.test(
 
 t.test("[S3] all tables fit into store_tables_max", async (t) => {
   t.ok(Object.keys(rowFields).length < limits.store_tables_max);
-  const environment = openTemporary(t);
-  for (const table of Object.keys(rowFields) as TableName[]) t.equal(environment.count(table), 0, table);
+  const lmdb = openTemporary(t);
+  for (const table of Object.keys(rowFields) as TableName[]) t.equal(lmdb.count(table), 0, table);
 });
 
 t.test("[pitfalls 1.4] reads leave no reader behind: many small turns reuse their pages", async (t) => {
   const folder = temporaryFolder(t);
-  const environment = openTemporary(t, folder);
+  const lmdb = openTemporary(t, folder);
   const body = "x".repeat(1000);
-  environment.transaction(() => {
-    for (let id = 0; id < 1000; id++) environment.put("credentials", id, { userId: id, passwordHash: body });
+  lmdb.transaction(() => {
+    for (let id = 0; id < 1000; id++) lmdb.put("credentials", id, { userId: id, passwordHash: body });
   });
   const size = () => statSync(join(folder, "data.mdb")).size;
   const before = size();
   for (let turn = 0; turn < 100; turn++) {
-    environment.rows("credentials", { start: turn, limit: 1 });
-    environment.keys("credentials", { limit: 5, reverse: true });
+    lmdb.rows("credentials", { start: turn, limit: 1 });
+    lmdb.keys("credentials", { limit: 5, reverse: true });
     t.throws(() => {
-      environment.each("credentials", () => {
+      lmdb.each("credentials", () => {
         throw new Error("broken off");
       });
     });
-    environment.transaction(() => {
-      for (let id = 0; id < 20; id++) environment.put("credentials", id * 50, { userId: id, passwordHash: body });
+    lmdb.transaction(() => {
+      for (let id = 0; id < 20; id++) lmdb.put("credentials", id * 50, { userId: id, passwordHash: body });
     });
   }
   t.ok(size() < 2 * before + 4_000_000, `${before} became ${size()}`);
 });
 
 t.test("a backup is a complete environment; its folder need not exist", async (t) => {
-  const environment = openTemporary(t);
-  environment.transaction(() => environment.put("topicNames", [1, "a"], { id: 1 }));
+  const lmdb = openTemporary(t);
+  lmdb.transaction(() => lmdb.put("topicNames", [1, "a"], { id: 1 }));
   const target = join(temporaryFolder(t), "copy");
-  await environment.backup(target);
-  environment.transaction(() => environment.put("topicNames", [1, "b"], { id: 2 }));
+  await lmdb.backup(target);
+  lmdb.transaction(() => lmdb.put("topicNames", [1, "b"], { id: 2 }));
   t.strictSame(openTemporary(t, target).keys("topicNames", { limit: 10 }), [[1, "a"]]);
 });
 

@@ -11,9 +11,9 @@ import { OpenRealm, openNewRealm } from "../support/runtime.ts";
 import { type Teardown, temporaryFolder } from "../support/server.ts";
 
 function take(t: Teardown, folder: string, token: string): FencedEnvironment {
-  const environment = openLmdb(folder);
-  t.teardown(() => environment.close());
-  return fenced(environment, folder, token);
+  const lmdb = openLmdb(folder);
+  t.teardown(() => lmdb.close());
+  return fenced(lmdb, folder, token);
 }
 
 const put = (environment: FencedEnvironment, value: number) =>

@@ -68,13 +68,13 @@ t.test("a tampered archive writes nothing outside the data folder", async (t) =>
   const restored = () => restoreArchive(archive, join(place, "restored"), "latest");
 
   const store = realmFolder(folder, 1);
-  const environment = openLmdb(store);
+  const lmdb = openLmdb(store);
   const name = uploadName("../../../../../outside");
   const row = { id: 77, ownerId: 2, file: "../../../../../outside", name: "x", pathName: "x", size: 4, createdAt: 1 };
-  environment.transaction(() => {
-    environment.put("attachments", 77, { ...row, image: null, unclaimedSince: null, sha256: null });
+  lmdb.transaction(() => {
+    lmdb.put("attachments", 77, { ...row, image: null, unclaimedSince: null, sha256: null });
   });
-  await environment.close();
+  await lmdb.close();
   const source = join(archivedFiles(archive, 1), name);
   mkdirSync(dirname(source), { recursive: true });
   writeFileSync(source, "evil");

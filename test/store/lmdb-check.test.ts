@@ -15,18 +15,18 @@ const pageBytes = 4096;
 const rounds = Number(process.env["ROUNDS"] ?? 150);
 
 /** Writes, overwrites, removes and rolls back rows of all lengths. */
-function mutate(environment: Lmdb, random: Random): void {
+function mutate(lmdb: Lmdb, random: Random): void {
   const value = () => ({ value: "x".repeat(random.chance(0.1) ? random.below(30_000) : random.below(600)) });
-  environment.transaction(() => {
+  lmdb.transaction(() => {
     for (let write = 0; write < 30; write++) {
       const key = `k${random.below(1500)}`;
-      if (random.chance(0.35)) environment.remove("meta", key);
-      else environment.put("meta", key, value());
+      if (random.chance(0.35)) lmdb.remove("meta", key);
+      else lmdb.put("meta", key, value());
       if (!random.chance(0.1)) continue;
       const isRolledBack = random.chance(0.5);
       try {
-        environment.transaction(() => {
-          environment.put("mailbox", write, { sequence: write, command: value(), attempts: 0 });
+        lmdb.transaction(() => {
+          lmdb.put("mailbox", write, { sequence: write, command: value(), attempts: 0 });
           if (isRolledBack) throw new Error("rolled back");
         });
       } catch {
@@ -41,11 +41,11 @@ const damages_max = 1000;
 
 async function mutated(t: Test, random: Random, count: number): Promise<string> {
   const folder = temporaryFolder(t, { inMemory: true });
-  const environment = openLmdb(folder);
-  for (let round = 0; round < count; round++) mutate(environment, random);
+  const lmdb = openLmdb(folder);
+  for (let round = 0; round < count; round++) mutate(lmdb, random);
   const copy = temporaryFolder(t, { inMemory: true });
-  await environment.backup(copy);
-  await environment.close();
+  await lmdb.backup(copy);
+  await lmdb.close();
   return join(copy, "data.mdb");
 }
 
@@ -54,14 +54,14 @@ t.test("a store written by LMDB is never reported as damaged, at any moment of i
   const folder = temporaryFolder(t, { inMemory: true });
   const file = join(folder, "data.mdb");
   checkPages(file, "all-pages");
-  const environment = openLmdb(folder);
+  const lmdb = openLmdb(folder);
   for (let round = 0; round < rounds; round++) {
-    mutate(environment, random);
+    mutate(lmdb, random);
     checkPages(file, round % 2 === 0 ? "all-pages" : "inner-pages");
   }
   const copy = temporaryFolder(t, { inMemory: true });
-  await environment.backup(copy);
-  await environment.close();
+  await lmdb.backup(copy);
+  await lmdb.close();
   checkPages(file, "all-pages");
   checkPages(join(copy, "data.mdb"), "all-pages");
   const again = openLmdb(copy);
@@ -119,10 +119,10 @@ t.test("a store with a damaged page is rejected, or every page that it refers to
       if ((error as Error).name !== "DamagedData") t.fail(String(error));
       continue;
     }
-    const environment = openLmdb(folder);
+    const lmdb = openLmdb(folder);
     const damaged: string[] = [];
-    for (const table of ["meta", "mailbox"] as const) environment.verify(table, (error) => damaged.push(String(error)));
-    await environment.close();
+    for (const table of ["meta", "mailbox"] as const) lmdb.verify(table, (error) => damaged.push(String(error)));
+    await lmdb.close();
     t.ok(
       damaged.every((line) => line.includes("is damaged: the row")),
       `byte ${at}: ${damaged.length} damaged rows`,

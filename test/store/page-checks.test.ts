@@ -25,11 +25,11 @@ async function withDamagedLeaf(t: Test): Promise<{ readonly dataDir: string; rea
   const dataDir = temporaryFolder(t);
   const folder = realmFolder(dataDir, 1);
   mkdirSync(folder, { recursive: true });
-  const environment = openLmdb(folder);
-  environment.transaction(() => {
-    for (let id = 0; id < 2000; id++) environment.put("meta", `row ${id}`, { value: id });
+  const lmdb = openLmdb(folder);
+  lmdb.transaction(() => {
+    for (let id = 0; id < 2000; id++) lmdb.put("meta", `row ${id}`, { value: id });
   });
-  await environment.close();
+  await lmdb.close();
   const file = dataFile(folder);
   const bytes = readFileSync(file);
   let damaged = 0;

@@ -32,10 +32,10 @@ t.test("a row without a checksum is damaged", async (t) => {
   await founded.ask(commands.post("a", "one"));
   const image = crashImage(t, founded.folder);
   await rewrite(image, (table, _key, bytes) => (table === "messages" ? unsealed(bytes) : bytes));
-  const environment = openLmdb(image);
-  t.teardown(() => environment.close());
+  const lmdb = openLmdb(image);
+  t.teardown(() => lmdb.close());
   const message = `${join(image, "data.mdb")} is damaged: the row 1 of table messages has no checksum. Stop the server`;
-  t.throws(() => environment.get("messages", 1), new RegExp(message));
+  t.throws(() => lmdb.get("messages", 1), new RegExp(message));
 });
 
 t.test("the checksum of a row of any length finds every changed bit", async (t) => {
@@ -61,9 +61,9 @@ t.test("a store with rows but without its version row is rejected, because ids w
   const founded = await openNewRealm(t);
   for (const missing of ["format", "counters"]) {
     const image = crashImage(t, founded.folder);
-    const environment = openLmdb(image);
-    environment.transaction(() => environment.remove("meta", missing));
-    await environment.close();
+    const lmdb = openLmdb(image);
+    lmdb.transaction(() => lmdb.remove("meta", missing));
+    await lmdb.close();
     t.throws(() => new OpenRealm(t, { folder: image }), /its version or its counters are missing, while table/);
   }
 });

@@ -42,23 +42,23 @@ t.test("[M4] set-time corrects the times, timers and limits of a realm with a cl
   t.ok(realm.realm.view.now > startedAt + farMs, "the realm's time does not go back by itself");
 
   const folder = crashImage(t, realm.folder);
-  const environment = openLmdb(folder);
-  const positions = rowsOf(environment, "events").map(({ position }) => position);
-  t.equal(lastTurnAt(environment), startedAt + farMs + limits.clock_jump_lasting_ms);
-  t.ok((setTime(environment, clock.now()) ?? 0) > 3);
-  t.equal(lastTurnAt(environment), clock.now());
-  t.equal(setTime(environment, clock.now()), null, "a second run finds nothing to do");
+  const lmdb = openLmdb(folder);
+  const positions = rowsOf(lmdb, "events").map(({ position }) => position);
+  t.equal(lastTurnAt(lmdb), startedAt + farMs + limits.clock_jump_lasting_ms);
+  t.ok((setTime(lmdb, clock.now()) ?? 0) > 3);
+  t.equal(lastTurnAt(lmdb), clock.now());
+  t.equal(setTime(lmdb, clock.now()), null, "a second run finds nothing to do");
   for (const [table, fields] of Object.entries(datedFields) as [TableName, readonly string[]][]) {
-    for (const row of rowsOf(environment, table) as unknown as Record<string, number | null>[]) {
+    for (const row of rowsOf(lmdb, table) as unknown as Record<string, number | null>[]) {
       for (const field of fields) t.ok((row[field] ?? 0) <= clock.now(), `${table}.${field}`);
     }
   }
-  await environment.close();
+  await lmdb.close();
 
   const again = new OpenRealm(t, { folder, clock });
   const after = answerOf(await again.ask(commands.post("t", "after")));
   t.ok((after["id"] as number) > (wrong["id"] as number));
-  const messages = rowsOf(again.environment, "messages").map(({ content, sentAt }) => [content, sentAt - startedAt]);
+  const messages = rowsOf(again.lmdb, "messages").map(({ content, sentAt }) => [content, sentAt - startedAt]);
   const nowMs = clock.now() - startedAt;
   t.strictSame(messages, [
     ["before", 0],
@@ -66,12 +66,12 @@ t.test("[M4] set-time corrects the times, timers and limits of a realm with a cl
     ["wrong", nowMs],
     ["after", nowMs],
   ]);
-  const newest = rowsOf(again.environment, "events").at(-1)?.position ?? 0;
+  const newest = rowsOf(again.lmdb, "events").at(-1)?.position ?? 0;
   t.ok(newest > Math.max(...positions), "positions continue (E1)");
-  t.equal(rowsOf(again.environment, "scheduledMessages")[0]?.dueAt, startedAt + farMs + dayMs, "people chose it");
+  t.equal(rowsOf(again.lmdb, "scheduledMessages")[0]?.dueAt, startedAt + farMs + dayMs, "people chose it");
   clock.advance(limits.email_change_link_ms + limits.timer_sleep_ms_max);
   await again.idle();
-  t.equal(again.environment.count("emailChanges"), 0, "the link expires after a day, not after 400");
+  t.equal(again.lmdb.count("emailChanges"), 0, "the link expires after a day, not after 400");
   t.strictSame(again.bugs, []);
   t.strictSame(again.snapshot(), again.rebuilt());
 });

@@ -149,13 +149,13 @@ t.test("every stored row is as its type says", async (t) => {
     for (const make of Object.values({ ...owned, ...shared })) await make(owner);
   }
   await live(owner, other);
-  const { environment } = server.realm;
+  const { lmdb } = server.realm;
   const filled = new Set<string>();
   for (const table of tableNames) {
     const type = types.get(table);
     if (type === undefined) throw new Error(`${table} has no type`);
     const faults: string[] = [];
-    environment.each(table, (row) => {
+    lmdb.each(table, (row) => {
       filled.add(table);
       faults.push(...faultsIn(row, type, table));
     });

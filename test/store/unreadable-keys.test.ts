@@ -46,19 +46,19 @@ async function filled(t: Test): Promise<string> {
 }
 
 t.test("[D265] a reader leaves rows out whose keys cannot be read, and says which they are", async (t) => {
-  const environment = openLmdb(await filled(t));
-  t.teardown(() => environment.close());
+  const lmdb = openLmdb(await filled(t));
+  t.teardown(() => lmdb.close());
   const expected = ["soup", `${long}z`, "bread"];
-  const found = environment.rows("alertWords", { limit: 100 }).map(({ row }) => row.word);
+  const found = lmdb.rows("alertWords", { limit: 100 }).map(({ row }) => row.word);
   t.strictSame(found, expected);
   const visited: string[] = [];
-  environment.each("alertWords", ({ word }) => visited.push(word));
+  lmdb.each("alertWords", ({ word }) => visited.push(word));
   t.strictSame(visited, expected);
   const problems: unknown[] = [];
   for (const table of ["alertWords", "invitationAddresses"] as const)
-    environment.verify(table, (error) => problems.push(error));
+    lmdb.verify(table, (error) => problems.push(error));
   t.strictSame(problems, []);
-  const lines = environment.unreadableRows;
+  const lines = lmdb.unreadableRows;
   t.equal(lines.length, unreadable.length);
   for (const [table, key] of unreadable)
     t.ok(lines.some((line) => line.startsWith(`the row ${JSON.stringify(key)} of table ${table} is left out`)));
@@ -71,25 +71,25 @@ t.test("[M5] a row whose key cannot be read and whose checksum is wrong is damag
       bytes[1] = (bytes[1] as number) ^ 1;
       return bytes;
     });
-    const environment = openLmdb(folder);
-    t.throws(() => environment.rows(row[0], { limit: 1 }), { name: "DamagedData", message: /wrong checksum/ });
-    await environment.close();
+    const lmdb = openLmdb(folder);
+    t.throws(() => lmdb.rows(row[0], { limit: 1 }), { name: "DamagedData", message: /wrong checksum/ });
+    await lmdb.close();
     t.strictSame(await setAsideUnreadable(folder, "now", t.fail), []);
   }
 });
 
 t.test("[D265] such rows can be removed under the key that they were written under, but not written", async (t) => {
   const folder = await filled(t);
-  const environment = openLmdb(folder);
-  t.teardown(() => environment.close());
-  environment.transaction(() => {
+  const lmdb = openLmdb(folder);
+  t.teardown(() => lmdb.close());
+  lmdb.transaction(() => {
     for (const [table, key] of unreadable) {
-      t.throws(() => environment.put(table, key as never, {} as never), /would not be read as it is written/);
-      environment.remove(table, key as never);
+      t.throws(() => lmdb.put(table, key as never, {} as never), /would not be read as it is written/);
+      lmdb.remove(table, key as never);
     }
   });
-  t.equal(environment.count("alertWords"), 3);
-  t.equal(environment.count("invitationAddresses"), 0);
+  t.equal(lmdb.count("alertWords"), 3);
+  t.equal(lmdb.count("invitationAddresses"), 0);
 });
 
 t.test("[D265] check --repair moves them to a file that only the owner reads, and no other row", async (t) => {
@@ -106,11 +106,11 @@ t.test("[D265] check --repair moves them to a file that only the owner reads, an
     .map((line) => JSON.parse(line) as Record<string, unknown>);
   const shown = kept.map(({ at, table, key, row }) => JSON.stringify([at, table, key, row])).sort();
   t.strictSame(shown, unreadable.map((row) => JSON.stringify(["2026-11-28T12:00:00.000Z", ...row])).sort());
-  const environment = openLmdb(folder);
-  t.equal(environment.rows("alertWords", { limit: 100 }).length, 3);
-  t.equal(environment.count("alertWords"), 3);
-  t.strictSame(environment.unreadableRows, []);
-  await environment.close();
+  const lmdb = openLmdb(folder);
+  t.equal(lmdb.rows("alertWords", { limit: 100 }).length, 3);
+  t.equal(lmdb.count("alertWords"), 3);
+  t.strictSame(lmdb.unreadableRows, []);
+  await lmdb.close();
   t.strictSame(await setAsideUnreadable(folder, "later", t.fail), [], "nothing is left");
 });
 
@@ -122,8 +122,8 @@ t.test("[S3] check_rows_reported_max: no more rows are named", async (t) => {
   });
   await write(folder, many);
   t.notOk(existsSync(join(folder, "set-aside.jsonl")));
-  const environment = openLmdb(folder);
-  t.strictSame(environment.rows("alertWords", { limit: 100 }), []);
-  t.equal(environment.unreadableRows.length, limits.check_rows_reported_max);
-  await environment.close();
+  const lmdb = openLmdb(folder);
+  t.strictSame(lmdb.rows("alertWords", { limit: 100 }), []);
+  t.equal(lmdb.unreadableRows.length, limits.check_rows_reported_max);
+  await lmdb.close();
 });

@@ -9,82 +9,80 @@ import type { Lmdb } from "../../src/store/lmdb.ts";
 import { rowsOf } from "./runtime.ts";
 
 /** @returns one line per contradiction */
-export function auditRealm(environment: Lmdb): string[] {
+export function auditRealm(lmdb: Lmdb): string[] {
   const problems: string[] = [];
-  auditMessages(environment, problems);
-  auditConversations(environment, problems);
-  auditChannels(environment, problems);
-  auditCounters(environment, problems);
-  auditFlags(environment, problems);
-  auditAnnouncements(environment, problems);
+  auditMessages(lmdb, problems);
+  auditConversations(lmdb, problems);
+  auditChannels(lmdb, problems);
+  auditCounters(lmdb, problems);
+  auditFlags(lmdb, problems);
+  auditAnnouncements(lmdb, problems);
   return problems;
 }
 
-function auditMessages(environment: Lmdb, problems: string[]): void {
-  environment.each("conversationMessages", (_row, [conversationId, messageId]) => {
-    const message = environment.get("messages", messageId);
+function auditMessages(lmdb: Lmdb, problems: string[]): void {
+  lmdb.each("conversationMessages", (_row, [conversationId, messageId]) => {
+    const message = lmdb.get("messages", messageId);
     if (message?.conversationId !== conversationId) problems.push(`conversation ${conversationId} lists ${messageId}`);
   });
-  environment.each("channelMessages", (row, [channelId, messageId]) => {
-    const message = environment.get("messages", messageId);
+  lmdb.each("channelMessages", (row, [channelId, messageId]) => {
+    const message = lmdb.get("messages", messageId);
     const isRight =
       message?.conversationId === row.conversationId &&
-      environment.get("conversations", row.conversationId)?.channelId === channelId;
+      lmdb.get("conversations", row.conversationId)?.channelId === channelId;
     if (!isRight) problems.push(`channel ${channelId} lists ${messageId}`);
   });
   const events = new Set<number>();
-  environment.each("events", (event) => {
+  lmdb.each("events", (event) => {
     if (event.type !== "message") return;
     const id = event.body["message_id"] as number;
     if (events.has(id)) problems.push(`message ${id} has two events`);
     events.add(id);
   });
-  environment.each("messages", (message) => {
-    const conversation = environment.get("conversations", message.conversationId);
+  lmdb.each("messages", (message) => {
+    const conversation = lmdb.get("conversations", message.conversationId);
     if (conversation === undefined) problems.push(`message ${message.id} has no conversation`);
-    if (!environment.has("conversationMessages", [message.conversationId, message.id])) {
+    if (!lmdb.has("conversationMessages", [message.conversationId, message.id])) {
       problems.push(`message ${message.id} is not in its conversation`);
     }
     const { channelId } = conversation ?? { channelId: null };
-    if (channelId !== null && !environment.has("channelMessages", [channelId, message.id])) {
+    if (channelId !== null && !lmdb.has("channelMessages", [channelId, message.id])) {
       problems.push(`message ${message.id} is not in its channel`);
     }
     if (!events.has(message.id)) problems.push(`message ${message.id} has no event`);
   });
 }
 
-function auditConversations(environment: Lmdb, problems: string[]): void {
-  environment.each("conversations", (conversation) => {
+function auditConversations(lmdb: Lmdb, problems: string[]): void {
+  lmdb.each("conversations", (conversation) => {
     const { id, channelId, userIds } = conversation;
-    const [last] = environment.keys("conversationMessages", { start: [id + 1], end: [id], reverse: true, limit: 1 });
+    const [last] = lmdb.keys("conversationMessages", { start: [id + 1], end: [id], reverse: true, limit: 1 });
     // After a deletion a command looks up the conversation's last message: it may still be in the mailbox.
-    if (last?.[1] !== conversation.lastMessageId && environment.count("mailbox") === 0) {
+    if (last?.[1] !== conversation.lastMessageId && lmdb.count("mailbox") === 0) {
       problems.push(`conversation ${id} ends at ${last?.[1]}, but its row says ${conversation.lastMessageId}`);
     }
     const name =
       channelId === null
-        ? environment.get("directNames", (userIds ?? []).join(","))
-        : environment.get("topicNames", [channelId, fold(conversation.topic)]);
+        ? lmdb.get("directNames", (userIds ?? []).join(","))
+        : lmdb.get("topicNames", [channelId, fold(conversation.topic)]);
     if (name?.id !== id) problems.push(`conversation ${id} is not found by its name`);
     for (const userId of userIds ?? []) {
-      if (!environment.has("directConversations", [userId, id]))
-        problems.push(`user ${userId} lacks conversation ${id}`);
+      if (!lmdb.has("directConversations", [userId, id])) problems.push(`user ${userId} lacks conversation ${id}`);
     }
   });
-  environment.each("topicNames", ({ id }, key) => {
-    if (!environment.has("conversations", id)) problems.push(`topic ${key.join("/")} names no conversation`);
+  lmdb.each("topicNames", ({ id }, key) => {
+    if (!lmdb.has("conversations", id)) problems.push(`topic ${key.join("/")} names no conversation`);
   });
 }
 
 /** A flag has two rows, and is removed with its message. */
-function auditFlags(environment: Lmdb, problems: string[]): void {
-  environment.each("messageFlags", (_row, [userId, flag, messageId]) => {
-    if (!environment.has("flagHolders", [messageId, userId, flag]))
-      problems.push(`flag ${flag} of ${userId} on ${messageId}`);
+function auditFlags(lmdb: Lmdb, problems: string[]): void {
+  lmdb.each("messageFlags", (_row, [userId, flag, messageId]) => {
+    if (!lmdb.has("flagHolders", [messageId, userId, flag])) problems.push(`flag ${flag} of ${userId} on ${messageId}`);
   });
-  environment.each("flagHolders", (_row, [messageId, userId, flag]) => {
-    const isHeld = environment.has("messageFlags", [userId, flag, messageId]);
-    if (!isHeld || !environment.has("messages", messageId)) problems.push(`message ${messageId} is held by ${userId}`);
+  lmdb.each("flagHolders", (_row, [messageId, userId, flag]) => {
+    const isHeld = lmdb.has("messageFlags", [userId, flag, messageId]);
+    if (!isHeld || !lmdb.has("messages", messageId)) problems.push(`message ${messageId} is held by ${userId}`);
   });
 }
 
@@ -92,31 +90,31 @@ function auditFlags(environment: Lmdb, problems: string[]): void {
  * A pending announcement has a row as long as its command waits, and a departure has a row until every user has been
  * notified of it.
  */
-function auditAnnouncements(environment: Lmdb, problems: string[]): void {
+function auditAnnouncements(lmdb: Lmdb, problems: string[]): void {
   const waiting = new Set<string>();
   const note = ({ command }: { readonly command: unknown }) => {
     const { type, to, params } = command as Command<"read-state.announce">;
     if (type === "read-state.announce")
       waiting.add([params.place.channelId, (to as { id: number }).id, params.at].join("/"));
   };
-  environment.each("mailbox", note);
-  environment.each("timers", note);
+  lmdb.each("mailbox", note);
+  lmdb.each("timers", note);
   const channelIds = new Set<number>();
-  environment.each("readAnnouncements", (_row, key) => {
+  lmdb.each("readAnnouncements", (_row, key) => {
     channelIds.add(key[0]);
     if (!waiting.delete(key.join("/"))) problems.push(`announcement ${key.join("/")} has no command`);
   });
   for (const name of waiting) problems.push(`announcement ${name} has no row`);
-  environment.each("readDepartures", (_row, [channelId, messageId]) => {
+  lmdb.each("readDepartures", (_row, [channelId, messageId]) => {
     if (!channelIds.has(channelId)) problems.push(`departure of ${messageId} from ${channelId} has no recipient`);
   });
 }
 
 /** Only valid while no command is pending: the post sends `find-first-message`. */
-function auditChannels(environment: Lmdb, problems: string[]): void {
-  if (environment.count("mailbox") > 0) return;
-  environment.each("channels", (channel) => {
-    const [first] = environment.keys("channelMessages", { start: [channel.id], end: [channel.id + 1], limit: 1 });
+function auditChannels(lmdb: Lmdb, problems: string[]): void {
+  if (lmdb.count("mailbox") > 0) return;
+  lmdb.each("channels", (channel) => {
+    const [first] = lmdb.keys("channelMessages", { start: [channel.id], end: [channel.id + 1], limit: 1 });
     const firstId = first === undefined ? null : first[1];
     if (channel.firstMessageId !== firstId) {
       problems.push(`channel ${channel.id} starts at ${firstId}, but its row says ${channel.firstMessageId}`);
@@ -129,19 +127,19 @@ interface RealmCountersRow {
   readonly positionCeiling: number;
 }
 
-function auditCounters(environment: Lmdb, problems: string[]): void {
-  const realmCounters = environment.get("meta", "counters")?.value as RealmCountersRow | undefined;
+function auditCounters(lmdb: Lmdb, problems: string[]): void {
+  const realmCounters = lmdb.get("meta", "counters")?.value as RealmCountersRow | undefined;
   const highest = {
-    message: highestOf(rowsOf(environment, "messages"), ({ id }) => id),
-    user: highestOf(rowsOf(environment, "users"), ({ id }) => id),
-    channel: highestOf(rowsOf(environment, "channels"), ({ id }) => id),
-    recipient: highestOf(rowsOf(environment, "conversations"), ({ id }) => id),
-    sequence: highestOf(rowsOf(environment, "mailbox"), ({ sequence }) => sequence),
+    message: highestOf(rowsOf(lmdb, "messages"), ({ id }) => id),
+    user: highestOf(rowsOf(lmdb, "users"), ({ id }) => id),
+    channel: highestOf(rowsOf(lmdb, "channels"), ({ id }) => id),
+    recipient: highestOf(rowsOf(lmdb, "conversations"), ({ id }) => id),
+    sequence: highestOf(rowsOf(lmdb, "mailbox"), ({ sequence }) => sequence),
   };
   for (const [name, id] of Object.entries(highest)) {
     if ((realmCounters?.counters[name] ?? 0) < id) problems.push(`counter ${name} is below ${id}`);
   }
-  const position = highestOf(rowsOf(environment, "events"), (event) => event.position);
+  const position = highestOf(rowsOf(lmdb, "events"), (event) => event.position);
   if ((realmCounters?.positionCeiling ?? 0) <= position) problems.push(`event ${position} is not below the ceiling`);
 }
 
@@ -151,12 +149,12 @@ function highestOf<Row>(rows: readonly Row[], numberOf: (row: Row) => number): n
 }
 
 /** Stored responses of posts name existing messages; only valid if nothing was deleted. */
-export function auditKeptAnswers(environment: Lmdb): string[] {
+export function auditKeptAnswers(lmdb: Lmdb): string[] {
   const problems: string[] = [];
-  environment.each("idempotency", (row) => {
+  lmdb.each("idempotency", (row) => {
     const result = JSON.parse(row.body) as { kind: string; answer?: { id?: number } };
     const id = result.answer?.id;
-    if (result.kind === "ok" && id !== undefined && !environment.has("messages", id)) {
+    if (result.kind === "ok" && id !== undefined && !lmdb.has("messages", id)) {
       problems.push(`a stored response names message ${id}, which does not exist`);
     }
   });

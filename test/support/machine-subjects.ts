@@ -52,15 +52,15 @@ export async function populated(t: Teardown): Promise<OpenRealm> {
     bench.ask(commands.direct([2, 3], "hi")),
   ]);
   await bench.idle();
-  bench.environment.transaction(() => {
-    bench.environment.put("mails", 1, mail);
+  bench.lmdb.transaction(() => {
+    bench.lmdb.put("mails", 1, mail);
     for (const id of [1, 2]) {
       // The second invitation has expired.
       const expiresAt = id === 1 ? null : 1;
-      bench.environment.put("invitations", id, { ...invitation, id, expiresAt });
+      bench.lmdb.put("invitations", id, { ...invitation, id, expiresAt });
     }
-    bench.environment.put("webhookDeliveries", [3, 1], webhook);
-    bench.environment.put("emailChanges", "k", { userId: 3, newEmail: "other@example.com", createdAt: startedAt });
+    bench.lmdb.put("webhookDeliveries", [3, 1], webhook);
+    bench.lmdb.put("emailChanges", "k", { userId: 3, newEmail: "other@example.com", createdAt: startedAt });
   });
   // Changed in memory only, so that nothing is swept meanwhile.
   const { realm } = bench.realm.view;

@@ -73,7 +73,7 @@ const openFolders = new Map<string, { readonly journal: ManualJournal; readonly 
 /** Turns are durable at once. Stores get them when a test says so, or a realm closes. */
 export class PromptDurability implements Durability {
   readonly #journal = new PromptJournal();
-  readonly #room = new BacklogLimit(fatal);
+  readonly #backlog = new BacklogLimit(fatal);
   readonly #inner: JournalDurability;
   #checkpoints: (() => void)[] = [];
 
@@ -81,7 +81,7 @@ export class PromptDurability implements Durability {
     this.#inner = new JournalDurability({
       ...ports,
       journal: this.#journal,
-      room: this.#room,
+      backlog: this.#backlog,
       startMaker: startInline,
       clock: {
         now: () => clock.now(),
@@ -123,11 +123,11 @@ export class PromptDurability implements Durability {
 
   /** The stores are as far behind as they may be. @returns a function that ends this */
   fillRoom(): () => void {
-    const { overlays } = this.#room;
+    const { overlays } = this.#backlog;
     overlays.bytes += limits.overlay_bytes_max;
     return () => {
       overlays.bytes -= limits.overlay_bytes_max;
-      this.#room.advanced();
+      this.#backlog.advanced();
     };
   }
 

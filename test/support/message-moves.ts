@@ -52,5 +52,5 @@ export async function say(by: Client, channelId: number, topic: string, count: n
 
 /** Checks that every index agrees with every row. */
 export function audit(t: Test, server: TestServer): void {
-  t.strictSame(auditRealm(server.realm.environment), []);
+  t.strictSame(auditRealm(server.realm.lmdb), []);
 }

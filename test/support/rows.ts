@@ -8,9 +8,9 @@ export type Rows<T extends TableName> = readonly (readonly [KeyOf<T>, RowOf<T>])
 
 /** Updates projections, as decided commands do. */
 export function fill<T extends TableName>(realm: Realm, table: T, rows: Rows<T>): void {
-  const { environment, projections, dispatcher } = realm;
-  environment.transaction(() => {
-    for (const [key, row] of rows) environment.put(table, key, row);
+  const { lmdb, projections, dispatcher } = realm;
+  lmdb.transaction(() => {
+    for (const [key, row] of rows) lmdb.put(table, key, row);
   });
   for (const [key, row] of rows) {
     const delta = deltaOf(table, key, row);

@@ -107,13 +107,13 @@ export class OpenRealm {
     t.teardown(async () => {
       // A failed test leaves commands in the queue; they must not meet a closed environment.
       for (let turns = 0; this.realm.dispatcher.queueLength > 0 && turns < 1000; turns++) await turn();
-      await this.realm.environment.close();
+      await this.realm.lmdb.close();
       await this.#durability.close();
     });
   }
 
-  get environment(): Lmdb {
-    return this.realm.environment;
+  get lmdb(): Lmdb {
+    return this.realm.lmdb;
   }
 
   ask<T extends CommandType>(asked: Command<T>, idempotencyKey: IdempotencyKey | null = null): Promise<Reply> {
@@ -145,7 +145,7 @@ export class OpenRealm {
   }
 
   rebuilt(): unknown {
-    return RealmProjections.rebuild(this.environment).snapshot();
+    return RealmProjections.rebuild(this.lmdb).snapshot();
   }
 
   /** Opens the folder as a crash at this moment would leave it. */
@@ -342,19 +342,19 @@ export function codeOf(result: Reply): string {
   return result.kind === "ok" ? "ok" : result.code;
 }
 
-export function rowsOf<T extends TableName>(environment: Lmdb, table: T): RowOf<T>[] {
+export function rowsOf<T extends TableName>(lmdb: Lmdb, table: T): RowOf<T>[] {
   const rows: RowOf<T>[] = [];
-  environment.each(table, (row) => rows.push(row));
+  lmdb.each(table, (row) => rows.push(row));
   return rows;
 }
 
 /** Every row of every table except `meta`, in order of keys. */
-export function dump(environment: Lmdb): Record<string, [unknown, unknown][]> {
+export function dump(lmdb: Lmdb): Record<string, [unknown, unknown][]> {
   const tables: Record<string, [unknown, unknown][]> = {};
   for (const table of Object.keys(rowFields) as TableName[]) {
     if (table === "meta") continue;
     const rows: [unknown, unknown][] = [];
-    environment.each(table, (row, key) => rows.push([key, row]));
+    lmdb.each(table, (row, key) => rows.push([key, row]));
     tables[table] = rows;
   }
   return tables;

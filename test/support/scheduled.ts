@@ -25,11 +25,11 @@ export interface ScheduledStage {
 
 /** Timers of scheduled messages and reminders only: emails have timers, too. */
 export function timersLeft(server: TestServer): number {
-  return timersIn(server.realm.environment);
+  return timersIn(server.realm.lmdb);
 }
 
-export function timersIn(environment: Lmdb): number {
-  const types = environment.rows("timers", { limit: 1000 }).map(({ row }) => (row.command as { type: string }).type);
+export function timersIn(lmdb: Lmdb): number {
+  const types = lmdb.rows("timers", { limit: 1000 }).map(({ row }) => (row.command as { type: string }).type);
   return types.filter((type) => !/^(?:missed-messages|mail)\./.test(type)).length;
 }
 

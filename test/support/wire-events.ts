@@ -99,8 +99,8 @@ const checkedMax = 5000;
 
 /** @throws Error when the log of an open realm has an event that is not as the catalogue says */
 export function checkLogs(host: RealmHost): void {
-  for (const { environment } of host.openRealms) {
-    for (const { row } of environment.rows("events", { reverse: true, limit: checkedMax })) {
+  for (const { lmdb } of host.openRealms) {
+    for (const { row } of lmdb.rows("events", { reverse: true, limit: checkedMax })) {
       const fault = checkStored(row.type, opOf(row), row.body);
       if (fault !== null) throw new Error(`the log stores what schemas/events.ts does not declare: ${fault}`);
     }

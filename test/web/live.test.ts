@@ -98,12 +98,12 @@ t.test("it retries and drops dead letters, and drops only after a second click",
   await page.getByText("1 due again.").waitFor();
   await letter.waitFor();
   await page.getByRole("button", { name: "Drop all" }).click();
-  t.equal(realm.environment.count("deadLetters"), 1, "not yet");
+  t.equal(realm.lmdb.count("deadLetters"), 1, "not yet");
   await page.getByRole("button", { name: "Keep" }).click();
   await page.getByRole("button", { name: "Drop all" }).click();
   await page.getByRole("button", { name: /^Drop \d for good$/ }).click();
   await page.getByText("None. Commands").waitFor();
-  t.equal(realm.environment.count("deadLetters"), 0);
+  t.equal(realm.lmdb.count("deadLetters"), 0);
   t.strictSame(complaints, []);
 });
 

@@ -80,17 +80,17 @@ async function copyRealm({ archive, dataDir }: BaseOrder, realm: RealmIdentity, 
   mkdirSync(target, { recursive: true, mode: 0o700 });
   const hold = await holdFiles(folder, { now: Date.now, warn: () => undefined });
   try {
-    const environment = openLmdb(folder);
+    const lmdb = openLmdb(folder);
     let storeVersion = 0;
     let files: string[] = [];
     try {
-      storeVersion = (environment.get("meta", "format")?.value as number | undefined) ?? 0;
+      storeVersion = (lmdb.get("meta", "format")?.value as number | undefined) ?? 0;
       // Before the copy: what is claimed during it is claimed by records after `from`, and is copied with them.
-      files = [...referencedIn(environment).keys()];
-      environment.clearDeadReaders();
-      await environment.backup(target);
+      files = [...referencedIn(lmdb).keys()];
+      lmdb.clearDeadReaders();
+      await lmdb.backup(target);
     } finally {
-      await environment.close();
+      await lmdb.close();
     }
     for (const name of files) archiveUpload(archive, dataDir, realm.id, name);
     const copy = dataFile(target);

@@ -141,9 +141,9 @@ function tooNew({ bases }: RestorePlan, realmId: number): string {
 /** A file that the archive lacks is reported by the check of the copy. */
 async function copyUploads(archive: string, realmId: number, staged: string): Promise<void> {
   const folder = realmFolder(staged, realmId);
-  const environment = openLmdb(folder);
+  const lmdb = openLmdb(folder);
   try {
-    for (const name of referencedIn(environment).keys()) {
+    for (const name of referencedIn(lmdb).keys()) {
       const source = fileIn(archivedFiles(archive, realmId), name);
       const target = fileIn(filesFolder(folder), name);
       if (!existsSync(source)) continue;
@@ -151,7 +151,7 @@ async function copyUploads(archive: string, realmId: number, staged: string): Pr
       copyFileSync(source, target);
     }
   } finally {
-    await environment.close();
+    await lmdb.close();
   }
 }
 

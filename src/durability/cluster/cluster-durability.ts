@@ -17,12 +17,12 @@ export class ClusterDurability implements Durability {
   readonly #thread: SharedThread;
   /** Of the realms that this node owns. */
   readonly #realms = new Map<number, JournalDurability>();
-  readonly #room: BacklogLimit;
+  readonly #backlog: BacklogLimit;
 
   private constructor(options: ClusterDurabilityOptions, thread: SharedThread) {
     this.#options = options;
     this.#thread = thread;
-    this.#room = new BacklogLimit(options.reportBug);
+    this.#backlog = new BacklogLimit(options.reportBug);
   }
 
   static async open(options: ClusterDurabilityOptions): Promise<ClusterDurability> {
@@ -32,12 +32,12 @@ export class ClusterDurability implements Durability {
   }
 
   get lag(): Lag {
-    return this.#room.backlog;
+    return this.#backlog.backlog;
   }
 
   /** An upper bound of the memory of everything that the stores of all realms do not have yet. */
   get memoryBytes(): number {
-    return this.#room.memoryBytes;
+    return this.#backlog.memoryBytes;
   }
 
   /** This node owns a realm from now on. */
@@ -46,7 +46,7 @@ export class ClusterDurability implements Durability {
       ...this.#options,
       journal,
       archive: null,
-      room: this.#room,
+      backlog: this.#backlog,
       // The stream keeps everything: other nodes may not have it yet.
       isHeld: () => Promise.resolve(true),
       startMaker: (events) => this.#thread.join(realmId, events),

@@ -234,8 +234,8 @@ function noSnapshot(realmId: number): JournalDamaged {
 /** A draft: nothing of it is flushed. */
 async function emptyStore(folder: string, turn: number): Promise<LaggingStore> {
   const tables = new LmdbTables(folder, "inner-pages", true);
-  const environment = lmdbOf(tables);
-  environment.transaction(() => putTurnNumber(environment, turn));
+  const lmdb = lmdbOf(tables);
+  lmdb.transaction(() => putTurnNumber(lmdb, turn));
   await tables.close();
   return new LaggingStore(folder, true);
 }

@@ -66,9 +66,9 @@ async function careFor(
   { dataDir, now }: MissingFilesOptions,
 ): Promise<MissingFilesResult> {
   const folder = realmFolder(dataDir, realmId);
-  const environment = openLmdb(folder);
-  const claimed = referencedIn(environment);
-  await environment.close();
+  const lmdb = openLmdb(folder);
+  const claimed = referencedIn(lmdb);
+  await lmdb.close();
   let sent = 0;
   for (const name of claimed.keys()) {
     const path = fileIn(filesFolder(folder), name);

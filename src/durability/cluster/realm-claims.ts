@@ -99,8 +99,8 @@ export class RealmClaims {
     checkStore(log.realmId);
     const tables = new LmdbTables(realmFolder(dataDir, log.realmId));
     try {
-      const environment = lmdbOf(tables);
-      const turn = turnNumberIn(environment);
+      const lmdb = lmdbOf(tables);
+      const turn = turnNumberIn(lmdb);
       const base = countBase(tables);
       const claim = await claimEpoch(log, claimant, epoch, { joins: { turn, base } });
       if (claim === null) return null;
@@ -108,7 +108,7 @@ export class RealmClaims {
       for (const record of baseRecords(tables, turn, clock.now())) {
         await untilDurable(journal, journal.append(log.realmId, record));
       }
-      environment.transaction(() => putTurnNumber(environment, turn + base));
+      lmdb.transaction(() => putTurnNumber(lmdb, turn + base));
       return journal;
     } finally {
       await tables.close();

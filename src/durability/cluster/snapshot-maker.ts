@@ -85,9 +85,9 @@ export class SnapshotMaker {
       );
     }
     mkdirSync(draft, { recursive: true, mode: 0o700 });
-    const environment = openLmdb(folder);
-    environment.clearDeadReaders();
-    await environment.backup(draft).finally(() => environment.close());
+    const lmdb = openLmdb(folder);
+    lmdb.clearDeadReaders();
+    await lmdb.backup(draft).finally(() => lmdb.close());
     return turnOf(draft);
   }
 
@@ -128,11 +128,11 @@ export class SnapshotMaker {
 const chunks = { highWaterMark: limits.cluster_object_chunk_bytes } as const;
 
 async function turnOf(folder: string): Promise<number> {
-  const environment = openLmdb(folder, "all-pages");
+  const lmdb = openLmdb(folder, "all-pages");
   try {
-    return turnNumberIn(environment);
+    return turnNumberIn(lmdb);
   } finally {
-    await environment.close();
+    await lmdb.close();
   }
 }
 

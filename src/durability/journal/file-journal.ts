@@ -60,7 +60,7 @@ export interface OpenedJournal {
  */
 export async function openFileJournal(options: FileJournalOptions): Promise<OpenedJournal> {
   const { folder, fatal, storedUpTo = 0 } = options;
-  const { owner, before } = takeOver(folder);
+  const { writer, before } = takeOver(folder);
   const recovered = recoverJournal(folder, before);
   if (recovered.end < storedUpTo) {
     throw new JournalDamaged(
@@ -71,17 +71,17 @@ export async function openFileJournal(options: FileJournalOptions): Promise<Open
   const keeps = options.keepsSettled?.(bytesOf(recovered)) ?? false;
   if (options.applyRecords !== undefined) {
     await options.applyRecords(recovered.records());
-    if (!keeps) forget(owner, recovered);
+    if (!keeps) forget(writer, recovered);
   }
   const { ringBytes, ...sizes } = { ...usualSizes, ...options.sizes };
   const ring = createRing(ringBytes);
   const { end } = recovered;
   const isForgotten = options.applyRecords !== undefined && !keeps;
   const { segments, released } = isForgotten ? { segments: [], released: end } : recovered;
-  const start: ThreadStart = { ring, folder, epoch: owner.epoch, segments, end, released, sizes };
+  const start: ThreadStart = { ring, folder, epoch: writer.epoch, segments, end, released, sizes };
   const worker = startPrepared(journalProgram, start);
   const producer = new RingProducer(ring);
-  const journal = await FileJournal.start({ owner, worker, producer, end, fatal });
+  const journal = await FileJournal.start({ writer: writer, worker, producer, end, fatal });
   const endedCleanly = recovered.segments.length === 0 || before?.endedAt !== undefined;
   return { journal, recovered, endedCleanly };
 }
@@ -95,14 +95,14 @@ export function bytesOf({ segments, released }: Recovery): number {
 }
 
 /** The stores have everything: no older segment is needed. */
-function forget(owner: JournalWriter, { segments, end }: Recovery): void {
-  owner.noteApplied(end);
-  for (const segment of segments) rmSync(join(owner.folder, segmentFile(segment)));
-  flushFolderSync(owner.folder);
+function forget(writer: JournalWriter, { segments, end }: Recovery): void {
+  writer.noteApplied(end);
+  for (const segment of segments) rmSync(join(writer.folder, segmentFile(segment)));
+  flushFolderSync(writer.folder);
 }
 
 interface Parts {
-  readonly owner: JournalWriter;
+  readonly writer: JournalWriter;
   readonly worker: Worker;
   readonly producer: RingProducer;
   readonly end: RecordNumber;
@@ -133,7 +133,7 @@ export class FileJournal implements Journal {
 
   private constructor(parts: Parts) {
     this.#parts = parts;
-    this.epoch = parts.owner.epoch;
+    this.epoch = parts.writer.epoch;
     this.#appended = parts.end;
     this.#durable = parts.end;
     parts.worker.on("message", (notice: ThreadNotice) => this.#receive(notice));
@@ -182,7 +182,7 @@ export class FileJournal implements Journal {
 
   /** @throws JournalLost when another process is the owner by now. Without records, the journal does not notice it. */
   assertOwned(): void {
-    this.#parts.owner.verify();
+    this.#parts.writer.verify();
   }
 
   close(): Promise<void> {

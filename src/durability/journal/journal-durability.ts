@@ -40,7 +40,7 @@ export interface JournalDurabilityOptions {
   readonly flushTimes?: Histogram;
   readonly startMaker?: StartMaker;
   /** Shared with the other journals of the process, if there are any. */
-  readonly room?: BacklogLimit;
+  readonly backlog?: BacklogLimit;
   /** As of Durability; by default, nobody can take the journal over without its noticing. */
   readonly assertOwned?: () => void;
   /** Whether anything may leave at all; by default always. In a cluster: whether this node still owns the realms. */
@@ -54,19 +54,19 @@ export class JournalDurability implements Durability {
   readonly #checkpointer: Checkpointer;
   /** Since when records wait for a flush; null if none do. */
   #waitingSince: number | null = null;
-  readonly #room: BacklogLimit;
+  readonly #backlog: BacklogLimit;
   readonly #share: BacklogShare;
 
   constructor(options: JournalDurabilityOptions) {
     this.#options = options;
     this.#journal = options.journal;
-    this.#room = options.room ?? new BacklogLimit(options.reportBug);
+    this.#backlog = options.backlog ?? new BacklogLimit(options.reportBug);
     this.#gates = new DurabilityGates({
       journal: options.journal,
       hasRoom: () => this.#hasRoom(),
-      onceRoom: (goOn) => this.#room.once(goOn),
-      memory: this.#room.atGates,
-      onLeft: () => this.#room.advanced(),
+      onceRoom: (goOn) => this.#backlog.once(goOn),
+      memory: this.#backlog.atGates,
+      onLeft: () => this.#backlog.advanced(),
       clock: options.clock,
       reportBug: options.reportBug,
       ...(options.mayLeave === undefined ? {} : { mayLeave: options.mayLeave }),
@@ -75,14 +75,14 @@ export class JournalDurability implements Durability {
       owner: options.owner,
       after: (milliseconds, callback) => options.clock.after(milliseconds, callback),
       hasSpace: options.hasSpace,
-      isUrgent: () => this.#room.isUrgent,
+      isUrgent: () => this.#backlog.isUrgent,
       fatal: options.fatal,
       onProgress: () => this.#stored(),
       ...(options.startMaker === undefined ? {} : { startMaker: options.startMaker }),
     });
     const checkpointer = this.#checkpointer;
     const lacking = () => this.#lacking;
-    this.#share = this.#room.join({
+    this.#share = this.#backlog.join({
       get backlog() {
         return lacking();
       },
@@ -111,7 +111,7 @@ export class JournalDurability implements Durability {
       tables,
       turn,
       now: () => this.#options.clock.now(),
-      memory: this.#room.overlays,
+      memory: this.#backlog.overlays,
       reads: gate.reads,
       append: (record, written) => {
         // The store would not get the turn if its file is gone, so nothing may be acknowledged (M1).
@@ -167,7 +167,7 @@ export class JournalDurability implements Durability {
   #advanced(): void {
     this.#gates.advanced();
     this.#share.count();
-    this.#room.advanced();
+    this.#backlog.advanced();
   }
 
   #flushed(): void {
@@ -180,12 +180,12 @@ export class JournalDurability implements Durability {
   /** An upper bound of the memory of everything that the stores do not have yet. */
   get memoryBytes(): number {
     this.#share.count();
-    return this.#room.memoryBytes;
+    return this.#backlog.memoryBytes;
   }
 
   #hasRoom(): boolean {
     this.#share.count();
-    return this.#room.hasRoom;
+    return this.#backlog.hasRoom;
   }
 
   /** The stores have more than before. */

@@ -85,7 +85,10 @@ export class JournalWriter {
  * Makes this process the owner, durably. The folder is created if it is missing.
  * @returns the owner, and the note of the last one that started; null if there was none or its note is not readable
  */
-export function takeOver(folder: string): { readonly owner: JournalWriter; readonly before: JournalWriterNote | null } {
+export function takeOver(folder: string): {
+  readonly writer: JournalWriter;
+  readonly before: JournalWriterNote | null;
+} {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   // Another process may take the folder over at the same moment. Each attempt meets a newer epoch, so this ends.
   for (;;) {
@@ -96,7 +99,7 @@ export function takeOver(folder: string): { readonly owner: JournalWriter; reado
     if (claimed === null) continue;
     for (const older of epochs.slice(0, -1)) rmSync(ownerFile(folder, older), { force: true });
     flushFoldersTo(folder);
-    return { owner: new JournalWriter(folder, epoch), ...claimed };
+    return { writer: new JournalWriter(folder, epoch), ...claimed };
   }
 }
 

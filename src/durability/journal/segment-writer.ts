@@ -27,7 +27,7 @@ const endBytes = frameHeaderBytes;
 const pageBytes = 4096;
 
 export class SegmentWriter {
-  readonly #owner: JournalWriter;
+  readonly #writer: JournalWriter;
   readonly #pool: SegmentPool;
   readonly #segmentBytes: number;
   /** Older segments, in order. */
@@ -47,7 +47,7 @@ export class SegmentWriter {
 
   /** Every owner begins a segment of its own. @throws JournalLost */
   constructor({ folder, epoch, segments, end, released, sizes }: WriterStart) {
-    this.#owner = new JournalWriter(folder, epoch);
+    this.#writer = new JournalWriter(folder, epoch);
     this.#pool = new SegmentPool(folder, epoch, sizes);
     this.#segmentBytes = sizes.segmentBytes;
     this.#sealed = [...segments];
@@ -56,7 +56,7 @@ export class SegmentWriter {
     this.#released = released;
     this.#segment = this.#orLost(() => {
       const opened = this.#open(1, this.#segmentBytes);
-      this.#owner.noteStart();
+      this.#writer.noteStart();
       return opened;
     });
   }
@@ -106,7 +106,7 @@ export class SegmentWriter {
       this.#segment.flush();
       this.#verify();
       this.#forget();
-      this.#owner.noteEnd(this.#durable);
+      this.#writer.noteEnd(this.#durable);
       this.#segment.close();
       this.#pool.close();
     });
@@ -124,7 +124,7 @@ export class SegmentWriter {
         begin = at;
       }
       this.#last++;
-      finishFrame(memory, at, { epoch: this.#owner.epoch, position: this.#last, durable: this.#durable });
+      finishFrame(memory, at, { epoch: this.#writer.epoch, position: this.#last, durable: this.#durable });
       this.#end += size;
       at += size;
     }
@@ -144,7 +144,7 @@ export class SegmentWriter {
 
   /** Only the owner's records count: nothing is durable before this process has seen that it still is the owner. */
   #verify(): void {
-    this.#owner.verify();
+    this.#writer.verify();
     this.#segment.verify();
   }
 
@@ -165,7 +165,7 @@ export class SegmentWriter {
 
   #open(sequence: number, capacity: number): OpenSegment {
     const start = this.#last + 1;
-    return this.#pool.open({ epoch: this.#owner.epoch, sequence, start, capacity, released: this.#released });
+    return this.#pool.open({ epoch: this.#writer.epoch, sequence, start, capacity, released: this.#released });
   }
 
   #mark(): void {
@@ -175,7 +175,7 @@ export class SegmentWriter {
   }
 
   #encodeMark(kind: "durable" | "sealed"): Uint8Array {
-    return encodeMark(kind, { epoch: this.#owner.epoch, position: this.#durable + 1, durable: this.#durable });
+    return encodeMark(kind, { epoch: this.#writer.epoch, position: this.#durable + 1, durable: this.#durable });
   }
 
   #noteReleased(upTo: RecordNumber): void {
@@ -194,7 +194,7 @@ export class SegmentWriter {
     this.#segment.noteReleased(this.#released);
     this.#verify();
     for (const head of this.#sealed.splice(0, count)) this.#pool.recycle(head);
-    flushFolderSync(this.#owner.folder);
+    flushFolderSync(this.#writer.folder);
     return true;
   }
 
@@ -206,7 +206,7 @@ export class SegmentWriter {
       const { message } = error as Error;
       if (error instanceof OwnershipLost) throw new JournalLost("takenOver", message, { cause: error });
       this.#stopIfTakenOver();
-      const what = `The journal in ${this.#owner.folder} cannot be written: ${message}`;
+      const what = `The journal in ${this.#writer.folder} cannot be written: ${message}`;
       throw new JournalLost("failed", what, { cause: error });
     }
   }
@@ -214,7 +214,7 @@ export class SegmentWriter {
   /** A newer owner removes what an earlier one needs, such as its spare segments: then that is why work failed. */
   #stopIfTakenOver(): void {
     try {
-      this.#owner.verify();
+      this.#writer.verify();
     } catch (error) {
       if (error instanceof JournalLost) throw error;
     }

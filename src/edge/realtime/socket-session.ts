@@ -46,8 +46,8 @@ export class SocketSession implements ApiKeyConnection, FrameOutput, Unauthentic
   #state: SessionState = { kind: "connecting", timer: `socket:${sessions++}` };
   #callsPending = 0;
   #framesRefused = 0;
-  readonly #outbox: SendBuffer;
-  readonly bufferedBytes = () => (this.#state.kind === "closed" ? 0 : this.#outbox.bufferedBytes);
+  readonly #sendBuffer: SendBuffer;
+  readonly bufferedBytes = () => (this.#state.kind === "closed" ? 0 : this.#sendBuffer.bufferedBytes);
   readonly hasUnread = () => this.bufferedBytes() > this.#connection.heldBytes;
 
   constructor(connection: SocketConnection, host: SocketHost, visitor: Visitor) {
@@ -57,7 +57,7 @@ export class SocketSession implements ApiKeyConnection, FrameOutput, Unauthentic
     this.#host = host;
     this.#visitor = visitor;
     this.format = visitor.format;
-    this.#outbox = new SendBuffer({
+    this.#sendBuffer = new SendBuffer({
       connection: this.#connection,
       unsent: host.unsent,
       who: () => this.#sender(),
@@ -267,7 +267,7 @@ export class SocketSession implements ApiKeyConnection, FrameOutput, Unauthentic
   /** @returns false if the client does not get the answer; a large one without room is replaced by an error */
   #answer(ref: string | null, body: AnswerBody): boolean {
     if (this.#state.kind === "closed") return false;
-    const sent = this.#outbox.sendAnswer(body, this.format === "msgpack");
+    const sent = this.#sendBuffer.sendAnswer(body, this.format === "msgpack");
     if (sent === "full") this.#reply(ref, refuse.overloaded());
     if (sent === "slow") this.close("slowReader");
     return sent === "sent";
@@ -334,7 +334,7 @@ export class SocketSession implements ApiKeyConnection, FrameOutput, Unauthentic
   /** E3: a message that cannot be sent is never dropped silently; the socket is closed, and the client reconnects. */
   #transmit(data: string | Buffer, isBinary: boolean): void {
     if (this.#state.kind === "closed") this.#connection.sendPassed(data, isBinary);
-    else if (this.#outbox.send(data, isBinary) === "slow") this.close("slowReader");
+    else if (this.#sendBuffer.send(data, isBinary) === "slow") this.close("slowReader");
   }
 
   /** At a shutdown pending calls are finished first. */
@@ -372,7 +372,7 @@ export class SocketSession implements ApiKeyConnection, FrameOutput, Unauthentic
 
   /** Closes once pending calls are answered and all waiting messages were handed to the connection. */
   #closeIfDue(): void {
-    const isDue = this.#callsPending === 0 && !this.#outbox.isWaiting;
+    const isDue = this.#callsPending === 0 && !this.#sendBuffer.isWaiting;
     if (this.#state.kind === "draining" && isDue) this.close(this.#state.cause);
   }
 
@@ -384,7 +384,7 @@ export class SocketSession implements ApiKeyConnection, FrameOutput, Unauthentic
 
   drained(): void {
     if (this.#state.kind === "closed") return;
-    this.#outbox.drained();
+    this.#sendBuffer.drained();
     this.#closeIfDue();
     if (this.#state.kind === "live") this.#state.reader.drained();
   }
@@ -407,7 +407,7 @@ export class SocketSession implements ApiKeyConnection, FrameOutput, Unauthentic
     const state = this.#state;
     if (state.kind === "closed") return;
     this.#state = step(sessionLife, state, "close", closed);
-    this.#outbox.close();
+    this.#sendBuffer.close();
     if (state.kind === "connecting") {
       this.#noStranger(state);
       return;

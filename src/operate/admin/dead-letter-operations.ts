@@ -41,7 +41,7 @@ export const showDeadLetterOperation = defineOperation({
   summary: "Shows one dead letter.",
   params: { ...realmParam, id: Type.Integer({ minimum: 1, description: "as in the list" }) },
   async run({ realm: label, id }, ports) {
-    const letter = await ports.read(entryOf(ports, label), (environment) => shownLetter(environment, id));
+    const letter = await ports.read(entryOf(ports, label), (lmdb) => shownLetter(lmdb, id));
     if (letter === null) throw new AdminFailure("refused", "there is no such dead letter");
     return { letter };
   },

@@ -56,11 +56,11 @@ export const timeOperation = defineOperation({
   },
 });
 
-function stateOf(environment: Lmdb): Omit<RealmTimeState, "label"> {
-  const snapshot = environment.get("snapshots", "retention");
+function stateOf(lmdb: Lmdb): Omit<RealmTimeState, "label"> {
+  const snapshot = lmdb.get("snapshots", "retention");
   const held = snapshot?.state === "held" ? (snapshot.context as RetentionContext).held : null;
   return {
-    lastChangeAt: new Date(lastTurnAt(environment)).toISOString(),
+    lastChangeAt: new Date(lastTurnAt(lmdb)).toISOString(),
     heldRetention: held === null ? null : { by: new Date(held.at).toISOString(), allMessages: held.allMessages },
   };
 }

@@ -35,7 +35,7 @@ export interface AdminPorts {
   /** Whether an organization is open; null in a stopped data folder. */
   isOpen(entry: RealmEntry): boolean | null;
   /** Rows as of the last turn. What is returned leaves after they are durable (M9). */
-  read<T>(entry: RealmEntry, work: (environment: Lmdb) => T): Promise<T>;
+  read<T>(entry: RealmEntry, work: (lmdb: Lmdb) => T): Promise<T>;
   /** The organization as it decides and writes. It stays open until the work is done. */
   withRealm<T>(entry: RealmEntry, work: (realm: Realm) => Promise<T>): Promise<T>;
   /**

@@ -163,7 +163,7 @@ export const confirmRetentionOperation = defineOperation({
       // In a folder that was just opened, overdue timers come first.
       if (ports.server() === null) await opened.dispatcher.idle();
       opened.dispatcher.trustClock();
-      const isHeld = opened.environment.get("snapshots", "retention")?.state === "held";
+      const isHeld = opened.lmdb.get("snapshots", "retention")?.state === "held";
       await ask(opened, command({ actor: "retention" }, "retention.confirm", {}, null));
       return isHeld;
     });

@@ -60,15 +60,15 @@ export const listRealmsOperation = defineOperation({
     const entries = ports.realms();
     const realms: ListedRealm[] = [];
     for (const entry of entries) {
-      realms.push(await ports.read(entry, (environment) => listed(entry, environment)));
+      realms.push(await ports.read(entry, (lmdb) => listed(entry, lmdb)));
       progress(realms.length, entries.length);
     }
     return { realms };
   },
 });
 
-function listed({ id, label, hosts, createdAt }: RealmEntry, environment: Lmdb): ListedRealm {
-  const realm = environment.get("realm", "realm");
+function listed({ id, label, hosts, createdAt }: RealmEntry, lmdb: Lmdb): ListedRealm {
+  const realm = lmdb.get("realm", "realm");
   return {
     id,
     label,
@@ -76,9 +76,9 @@ function listed({ id, label, hosts, createdAt }: RealmEntry, environment: Lmdb):
     hosts,
     createdAt: new Date(createdAt).toISOString(),
     isActive: realm?.deactivatedAt === null,
-    users: environment.count("users"),
-    messages: environment.count("messages"),
-    deadLetters: environment.count("deadLetters"),
+    users: lmdb.count("users"),
+    messages: lmdb.count("messages"),
+    deadLetters: lmdb.count("deadLetters"),
   };
 }
 

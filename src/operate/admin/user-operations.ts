@@ -49,9 +49,9 @@ export const listUsersOperation = defineOperation({
     deactivated: Type.Optional(Type.Boolean({ description: "deactivated accounts, too" })),
   },
   async run({ realm: label, bots = false, deactivated = false }, ports) {
-    const users = await ports.read(entryOf(ports, label), (environment) => {
+    const users = await ports.read(entryOf(ports, label), (lmdb) => {
       const found: ListedUser[] = [];
-      environment.each("users", (user) => {
+      lmdb.each("users", (user) => {
         if ((bots || user.botType === null) && (deactivated || user.isActive)) found.push(listedUser(user));
       });
       return found;

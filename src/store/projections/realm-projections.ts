@@ -286,11 +286,11 @@ export class RealmProjections {
   }
 
   /** Reads every projected table of the environment. */
-  static rebuild(environment: Lmdb): RealmProjections {
+  static rebuild(lmdb: Lmdb): RealmProjections {
     const projections = new RealmProjections();
     for (const table of projections.#byTable.keys()) {
       const deltas: Delta[] = [];
-      environment.each(table, (row, key) => deltas.push(deltaOf(table, key, row)));
+      lmdb.each(table, (row, key) => deltas.push(deltaOf(table, key, row)));
       // In order of update ids, see PresenceProjection.
       if (table === "presence") deltas.sort((a, b) => updateIdOf(a) - updateIdOf(b));
       for (const delta of deltas) projections.apply(delta);
