@@ -69,11 +69,6 @@ export function notify(event: Events["message"]): void {
   });
 }
 
-/** Must be called by a click: browsers ask the person only then. */
-export async function allowNotifications(): Promise<boolean> {
-  return "Notification" in window && (await Notification.requestPermission()) === "granted";
-}
-
 export function watchTitle(): void {
   effect(() => {
     const count = unreadTotal.value;

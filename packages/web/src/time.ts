@@ -8,7 +8,7 @@ const yearFormat = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "
 const shortFormat = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
 
 /** The same format by a clock of 24 hours and by one of 12. */
-function onBothClocks(options: Intl.DateTimeFormatOptions) {
+export function onBothClocks(options: Intl.DateTimeFormatOptions) {
   const withCycle = (hourCycle: "h23" | "h12") => new Intl.DateTimeFormat(undefined, { ...options, hourCycle });
   const [of24, of12] = [withCycle("h23"), withCycle("h12")];
   return (date: Date | number) => (settings.value?.twenty_four_hour_time === true ? of24 : of12).format(date);
@@ -17,22 +17,6 @@ function onBothClocks(options: Intl.DateTimeFormatOptions) {
 const clock = onBothClocks({ hour: "numeric", minute: "2-digit" });
 const full = onBothClocks({ dateStyle: "full", timeStyle: "short" });
 export const dateAndTime = onBothClocks({ dateStyle: "medium", timeStyle: "short" });
-export const weekdayAndTime = onBothClocks({
-  weekday: "long",
-  day: "numeric",
-  month: "long",
-  hour: "numeric",
-  minute: "2-digit",
-});
-
-/** @returns the present time in a zone; null if the browser does not know the zone */
-export function clockIn(timeZone: string): string | null {
-  try {
-    return onBothClocks({ timeStyle: "short", timeZone })(serverNow());
-  } catch {
-    return null;
-  }
-}
 
 export function startOfDay(timestamp: number): number {
   return new Date(timestamp * 1000).setHours(0, 0, 0, 0);

@@ -54,14 +54,6 @@ export function insertAtCaret(added: string): void {
   insertAt(textArea()?.selectionEnd ?? composing.peek().text.length, added);
 }
 
-/** Inserts lines that are a block of their own, such as a table. */
-export function insertBlock(lines: string): void {
-  const { text } = composing.peek();
-  const before = text.slice(0, textArea()?.selectionEnd ?? text.length);
-  const gap = before === "" || before.endsWith("\n\n") ? "" : before.endsWith("\n") ? "\n" : "\n\n";
-  insertAtCaret(`${gap}${lines}\n`);
-}
-
 /** Adds lines after a text that was there before; what was typed since then follows them. */
 export function insertAfter(before: string, lines: string): void {
   whenFinal(() => {

@@ -1,15 +1,14 @@
 /** What is pasted into a message: files are uploaded, cells of a spreadsheet become a table, and text stays text. */
 import { loadLater } from "../views/lazy-views.ts";
-import { insertAtCaret, insertBlock } from "./insertion.ts";
+import { insertAtCaret } from "./insertion.ts";
 import { addFiles } from "./uploads.ts";
 
 async function insertCells(text: string): Promise<void> {
-  const table = await loadLater().then(
-    ({ tableOf }) => tableOf(text),
-    () => null,
+  const isInserted = await loadLater().then(
+    ({ insertTable }) => insertTable(text),
+    () => false,
   );
-  if (table === null) insertAtCaret(text);
-  else insertBlock(table);
+  if (!isInserted) insertAtCaret(text);
 }
 
 export function takePaste(event: ClipboardEvent): void {

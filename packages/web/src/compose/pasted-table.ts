@@ -1,4 +1,6 @@
 /** Cells that were copied in a spreadsheet, as a table of the message. */
+import { composing } from "./compose-state.ts";
+import { insertAtCaret, textArea } from "./insertion.ts";
 
 /** More lines are a file rather than a message. */
 const rowsMax = 200;
@@ -21,7 +23,7 @@ const escaped = (cell: string) =>
     .replaceAll("|", "\\|");
 
 /** @returns null if these are no rows and columns for a message */
-export function tableOf(text: string): string | null {
+function tableOf(text: string): string | null {
   const rows = cellsOf(text);
   const width = Math.max(...rows.map((row) => row.length));
   if (width < 2 || rows.length > rowsMax) return null;
@@ -29,4 +31,18 @@ export function tableOf(text: string): string | null {
     (row) => `| ${Array.from({ length: width }, (_, at) => escaped(row[at] ?? "")).join(" | ")} |`,
   );
   return [lines[0], `|${" --- |".repeat(width)}`, ...lines.slice(1)].join("\n");
+}
+
+/**
+ * Inserts the table as a block of its own.
+ * @returns false if these are no rows and columns for a message
+ */
+export function insertTable(cells: string): boolean {
+  const table = tableOf(cells);
+  if (table === null) return false;
+  const { text } = composing.peek();
+  const before = text.slice(0, textArea()?.selectionEnd ?? text.length);
+  const gap = before === "" || before.endsWith("\n\n") ? "" : before.endsWith("\n") ? "\n" : "\n\n";
+  insertAtCaret(`${gap}${table}\n`);
+  return true;
 }

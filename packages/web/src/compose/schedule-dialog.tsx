@@ -5,11 +5,19 @@ import { go } from "../navigation.ts";
 import { tell } from "../notices.ts";
 import { serverNow } from "../server-clock.ts";
 import { topicNamed } from "../store.ts";
-import { weekdayAndTime } from "../time.ts";
+import { onBothClocks } from "../time.ts";
 import { Dialog } from "../views/dialog.tsx";
 import { Problem, useAttempt } from "../views/parts.tsx";
 import { clearCompose, composing } from "./compose-state.ts";
 import { dropDraft, releaseDraft } from "./draft-saving.ts";
+
+const weekdayAndTime = onBothClocks({
+  weekday: "long",
+  day: "numeric",
+  month: "long",
+  hour: "numeric",
+  minute: "2-digit",
+});
 
 function at(days: number, hour: number): Date {
   const date = new Date(serverNow());

@@ -1,10 +1,10 @@
 /** All channels: join, leave, create; the settings, permissions and people of one of them. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { client, explain } from "../api.ts";
-import { setOwn, subscribe, unsubscribe } from "../channel-actions.ts";
+import { subscribe } from "../channel-actions.ts";
 import { best } from "../compose/completion.ts";
 import { go, hrefOf } from "../navigation.ts";
-import { attempt } from "../notices.ts";
+import { attempt, tell } from "../notices.ts";
 import { canAdminister, isHolder } from "../permissions.ts";
 import { channelNarrow } from "../state/narrow.ts";
 import { activeUsers, channels, chat, folders, myId, nameOf, subscribedIds, subscriptions } from "../store.ts";
@@ -16,6 +16,20 @@ import { ConfirmDialog, MemberList, PermissionRows } from "./forms.tsx";
 import { NewChannel } from "./new-channel.tsx";
 
 type Change = Omit<Parameters<typeof client.call<"PATCH /streams/{stream_id}">>[1], "stream_id">;
+
+async function unsubscribe(name: string): Promise<void> {
+  const isDone = await attempt(`You were not unsubscribed from #${name}`, () =>
+    client.call("DELETE /users/me/subscriptions", { subscriptions: [name] }),
+  );
+  if (isDone) tell(`You have left #${name}.`, { label: "Undo", run: () => subscribe(name) });
+}
+
+/** The person's own settings of a channel: its color, muting, pinning, notifications. */
+function setOwn(channelId: number, property: string, value: boolean | string): Promise<unknown> {
+  return client.call("POST /users/me/subscriptions/properties", {
+    subscription_data: [{ stream_id: channelId, property, value }],
+  });
+}
 
 function List({ chosen }: { readonly chosen: number | null }) {
   const [query, setQuery] = useState("");

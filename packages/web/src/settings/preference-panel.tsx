@@ -1,7 +1,6 @@
 /** Preferences and notifications of the person. */
 import { client } from "../api.ts";
 import { attempt, tell } from "../notices.ts";
-import { allowNotifications } from "../notifications.ts";
 import { chat, settings } from "../store.ts";
 import { Setting, type SettingRow, type Value } from "./fields.tsx";
 import { EntryForm } from "./forms.tsx";
@@ -129,6 +128,11 @@ function AlertWords() {
       </EntryForm>
     </>
   );
+}
+
+/** Must be called by a click: browsers ask the person only then. */
+async function allowNotifications(): Promise<boolean> {
+  return "Notification" in window && (await Notification.requestPermission()) === "granted";
 }
 
 export function NotificationPanel() {

@@ -2,7 +2,7 @@
 import { watchCopying } from "../copying.ts";
 
 export { candidatesFor } from "../compose/candidates.ts";
-export { tableOf } from "../compose/pasted-table.ts";
+export { insertTable } from "../compose/pasted-table.ts";
 export { Preview } from "../compose/preview.tsx";
 export { ScheduleDialog } from "../compose/schedule-dialog.tsx";
 export { suggestionsFor } from "../state/suggestions.ts";

@@ -3,13 +3,23 @@ import { client } from "../api.ts";
 import { openCompose } from "../compose/compose-state.ts";
 import { go } from "../navigation.ts";
 import { attempt, tell } from "../notices.ts";
+import { serverNow } from "../server-clock.ts";
 import { directNarrow, narrow } from "../state/narrow.ts";
 import { choicesOf, fieldTypes, idsOf } from "../state/profile-field-kinds.ts";
 import { chat, myId, nameOf, people, statuses } from "../store.ts";
-import { clockIn } from "../time.ts";
+import { onBothClocks } from "../time.ts";
 import { Dialog } from "./dialog.tsx";
 import { openedPerson } from "./opened.ts";
 import { Avatar, PresenceDot, useOneAtATime } from "./parts.tsx";
+
+/** @returns the present time in a zone; null if the browser does not know the zone */
+function clockIn(timeZone: string): string | null {
+  try {
+    return onBothClocks({ timeStyle: "short", timeZone })(serverNow());
+  } catch {
+    return null;
+  }
+}
 
 export const roleNames: Readonly<Record<number, string>> = {
   100: "Owner",
