@@ -1,5 +1,5 @@
 /** Writing with completion, preview and files, and what two people see of each other while they are here. */
-import type { Page } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 import t, { type Test } from "tap";
 import { chromiumFor, logIn, until, write } from "../support/chromium-page.ts";
 import { createChannel } from "../support/conversation.ts";
@@ -120,6 +120,40 @@ t.test("files that are pasted or dropped are uploaded, and show how far they are
   );
   t.strictSame(complaints, []);
 });
+
+t.test(
+  "files that are chosen together stand in the order of the choice, whichever arrives first",
+  { skip },
+  async (t) => {
+    const { page } = await open(t);
+    const names = ["1.txt", "2.txt", "3.txt"];
+    const held = new Map<string, Route>();
+    await page.route("**/user_uploads", (route) => {
+      held.set(/filename="([^"]+)"/.exec(route.request().postData() ?? "")?.[1] ?? "", route);
+    });
+    const go = async (name: string) => {
+      while (!held.has(name)) await page.waitForTimeout(10);
+      await held.get(name)?.continue();
+      held.delete(name);
+      await until(page, `document.getElementById("compose-text").value.includes("[${name}](/user_uploads/")`);
+    };
+    const files = names.map((name) => ({ name, mimeType: "text/plain", buffer: Buffer.from(name) }));
+    await page.getByLabel("Files to upload").setInputFiles(files);
+    await go("3.txt");
+    await page.locator("#compose-text").press("End");
+    await page.keyboard.type(" and some words");
+    while (!held.has("1.txt")) await page.waitForTimeout(10);
+    await held.get("1.txt")?.abort();
+    held.delete("1.txt");
+    const retry = page.getByRole("button", { name: "Try again" });
+    await retry.waitFor();
+    await go("2.txt");
+    await retry.click();
+    await go("1.txt");
+    await page.keyboard.type(" at the end");
+    t.match(await textOf(page), /^\[1\.txt\]\(\S+\)\n\[2\.txt\]\(\S+\)\n\[3\.txt\]\(\S+\) and some words at the end$/);
+  },
+);
 
 t.test("two people see each other's presence, typing, votes and resolved topics", { skip }, async (t) => {
   const { server, page, ben, complaints } = await open(t);

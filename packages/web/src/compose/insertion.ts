@@ -42,11 +42,16 @@ function insertAt(place: number, added: string, isBehind = false): void {
 
 const gapAfter = (text: string) => (text === "" || text.endsWith("\n") ? "" : "\n");
 
-/** Adds a line. Whoever is in the middle of a sentence goes on with it. */
-export function appendLine(line: string): void {
+/**
+ * Adds a line. Whoever is in the middle of a sentence goes on with it.
+ * @param followers what the line precedes, if it is in the text
+ */
+export function addLine(line: string, followers: readonly string[]): void {
   whenFinal(() => {
     const { text } = composing.peek();
-    insertAt(text.length, `${gapAfter(text)}${line}`, text !== "");
+    const next = Math.min(...followers.map((one) => text.indexOf(one)).filter((at) => at >= 0));
+    if (next < text.length) insertAt(text.lastIndexOf("\n", next) + 1, `${line}\n`);
+    else insertAt(text.length, `${gapAfter(text)}${line}`, text !== "");
   });
 }
 

@@ -1,7 +1,7 @@
 /** Uploads files, with progress. Each file is a link in the text when it has arrived. */
 import { signal } from "@preact/signals";
 import { chat } from "../store.ts";
-import { appendLine } from "./insertion.ts";
+import { addLine } from "./insertion.ts";
 
 export interface Upload {
   readonly id: number;
@@ -22,6 +22,8 @@ export const isDropping = signal(false);
 /** Further ones wait for a free place. */
 const uploadsAtOnceMax = 3;
 const requests = new Map<number, XMLHttpRequest>();
+/** Of files that have arrived, by id, while others are on their way: a file that was chosen before them precedes them. */
+const links = new Map<number, string>();
 let count = 0;
 
 function change(id: number, change: Partial<Upload>): void {
@@ -32,6 +34,7 @@ export function dropUpload(id: number): void {
   requests.get(id)?.abort();
   requests.delete(id);
   uploads.value = uploads.peek().filter((one) => one.id !== id);
+  if (uploads.peek().length === 0) links.clear();
   startNext();
 }
 
@@ -77,7 +80,12 @@ function start({ id, file, name, key }: Upload): void {
     if (!requests.delete(id)) return;
     const answer = parse(request.responseText);
     if (request.status === 200 && typeof answer["url"] === "string") {
-      appendLine(linkOf(name, answer["url"]));
+      const link = linkOf(name, answer["url"]);
+      addLine(
+        link,
+        [...links].flatMap(([other, one]) => (other > id ? [one] : [])),
+      );
+      links.set(id, link);
       dropUpload(id);
       return;
     }
