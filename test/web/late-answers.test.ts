@@ -121,6 +121,23 @@ t.test("a quote goes before what was typed since", { skip }, async (t) => {
   await page.keyboard.press("Delete");
 });
 
+t.test("two quotes stand in the order in which they were asked for", { skip }, async (t) => {
+  const { ben, page, network } = await openAt(t, topicOf("quotes"));
+  const ids = [await ben.say("general", "quotes", "Soup?"), await ben.say("general", "quotes", "Bread?")];
+  for (const id of ids) await page.locator(row(id)).waitFor();
+  network.hold();
+  for (const id of ids) {
+    await page.locator(row(id)).hover();
+    await page.locator(row(id)).getByRole("button", { name: "Quote in reply" }).click();
+  }
+  await page.keyboard.type("I bring both");
+  network.release();
+  await until(page, `/Soup.*Bread|Bread.*Soup/s.test(document.getElementById("compose-text").value)`);
+  t.match(await textOf(page), /^@_.*quote\nSoup\?\n```\n@_.*quote\nBread\?\n```\nI bring both$/s);
+  await page.keyboard.press("Control+a");
+  await page.keyboard.press("Delete");
+});
+
 t.test("a closed box is empty at once, and its draft exists once", { skip }, async (t) => {
   const { ann, page, network } = await openAt(t, topicOf("closed"));
   await page.locator(box).fill("Half a sentence");

@@ -59,11 +59,15 @@ export function insertAtCaret(added: string): void {
   insertAt(textArea()?.selectionEnd ?? composing.peek().text.length, added);
 }
 
-/** Adds lines after a text that was there before; what was typed since then follows them. */
-export function insertAfter(before: string, lines: string): void {
+/**
+ * Adds lines after a text that was there before; what was typed since then follows them.
+ * @returns both
+ */
+export function insertAfter(before: string, lines: string): string {
   whenFinal(() => {
     const { text } = composing.peek();
     const place = text.startsWith(before) ? before.length : text.length;
     insertAt(place, `${gapAfter(text.slice(0, place))}${lines}`);
   });
+  return `${before}${gapAfter(before)}${lines}`;
 }
