@@ -297,3 +297,16 @@ t.test("Tab leads through the search box and searches for nothing", { skip }, as
   t.equal(await search.inputValue(), "sender:", "an operator is completed");
   t.strictSame(complaints, []);
 });
+
+t.test("near: in the search box says where the list opens, and is no part of the search", { skip }, async (t) => {
+  const { page, complaints } = await open(t, lunch, { width: 1280, height: 800 });
+  const search = page.getByRole("combobox", { name: "Search messages" });
+  await search.fill("channel:general near:1");
+  for (const again of ["once", "twice"]) {
+    await search.press("Enter");
+    await until(page, `location.hash === "#narrow/channel/1-general/near/1"`);
+    t.equal(await search.inputValue(), "channel:general", again);
+    await search.fill("channel:general near:1");
+  }
+  t.strictSame(complaints, []);
+});

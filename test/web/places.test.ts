@@ -123,6 +123,32 @@ t.test("a search text becomes terms, and terms become the same text", (t) => {
   t.end();
 });
 
+t.test("the search box knows the operators of the server, and says which ones are none", (t) => {
+  const known: readonly (readonly [string, readonly Term[]])[] = [
+    ["id:7", [{ operator: "id", operand: 7 }]],
+    ["id:seven", [{ operator: "id", operand: "seven" }]],
+    ["near:7", [{ operator: "near", operand: "7" }]],
+    ["in:home", [{ operator: "in", operand: "home" }]],
+    ["streams:public", [{ operator: "channels", operand: "public" }]],
+    ["subject:lunch", [{ operator: "topic", operand: "lunch" }]],
+    ["-FROM:3", [{ operator: "sender", operand: 3, negated: true }]],
+    ["pm_with:3", [{ operator: "dm", operand: [3] }]],
+    ["group_pm_with:3", [{ operator: "group-pm-with", operand: 3 }]],
+  ];
+  for (const [typed, terms] of known) t.strictSame(termsOfText(typed, names), terms, typed);
+  for (const [typed, terms] of known.filter(([text]) => text !== "near:7"))
+    t.strictSame(placeOf(addressOf(narrow(terms))), narrow(terms), `the address of ${typed}`);
+  const near = narrow(termsOfText("channel:kitchen near:7", names));
+  t.strictSame(placeOf(addressOf(near)), narrow([{ operator: "channel", operand: 8 }], 7));
+  const older = "#narrow/streams/public/subject/lunch/from/3";
+  t.strictSame(placeOf(older), narrow(termsOfText("channels:public topic:lunch sender:3", names)), "older links, too");
+  const note = (query: string) => suggestionsFor(query, names).map((one) => one.note)[0];
+  t.equal(note("soup date:today"), "search these words: there is no operator date");
+  for (const words of ["10:30", "https://example.com", "std::map", "Re: soup", "toString:", '"date:today"'])
+    t.equal(note(words), "search messages", words);
+  t.end();
+});
+
 t.test("a search in the empty topic stays in it", (t) => {
   const terms: readonly Term[] = [
     { operator: "channel", operand: 8 },

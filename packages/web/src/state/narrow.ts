@@ -93,7 +93,7 @@ function decode(text: string): string {
   }
 }
 
-const listOperators: ReadonlySet<string> = new Set(["dm", "dm-including", "pm-with", "group-pm-with"]);
+const listOperators: ReadonlySet<string> = new Set(["dm", "dm-including", "group-pm-with"]);
 
 function encodeOperand({ operator, operand }: Term, nameOf: (channelId: number) => string | undefined): string {
   if (typeof operand === "string") return encode(operand);
@@ -119,21 +119,37 @@ export function addressOf(place: Place, nameOf: (channelId: number) => string | 
   return `#narrow/${parts.join("/")}`;
 }
 
+/** Other names that the server has for operators. */
+const synonyms = new Map([
+  ["stream", "channel"],
+  ["streams", "channels"],
+  ["subject", "topic"],
+  ["from", "sender"],
+  ["pm-with", "dm"],
+]);
+
+export function operatorNamed(given: string): string {
+  const name = given.replaceAll("_", "-");
+  return synonyms.get(name) ?? name;
+}
+
+/** The server says why it refuses what is no id. */
+export const idOf = (text: string) => (/^\d+$/.test(text) ? Number(text) : text);
+
 function decodeTerms(name: string, text: string): readonly Term[] {
   const isNegated = name.startsWith("-");
-  const given = isNegated ? name.slice(1) : name;
-  const operator = given === "stream" ? "channel" : given === "pm-with" ? "dm" : given;
+  const operator = operatorNamed(isNegated ? name.slice(1) : name);
   const value = decode(text);
   const negated = isNegated ? { negated: true } : {};
   if (operator === "channel" && /^\d+(-|$)/.test(value))
     return [{ operator, operand: Number.parseInt(value, 10), ...negated }];
   if (operator === "sender" && /^\d+(-[^@]*)?$/.test(value))
     return [{ operator, operand: Number.parseInt(value, 10), ...negated }];
-  if (operator === "id") return [{ operator, operand: Number(value), ...negated }];
+  if (operator === "id") return [{ operator, operand: idOf(value), ...negated }];
   if (listOperators.has(operator) && /^[\d,]+(-|$)/.test(value)) {
     const ids = (value.split("-")[0] ?? "").split(",").filter(Boolean).map(Number);
     // The server wants one person in a term, except for the people of a conversation.
-    if (operator === "dm-including") return ids.map((operand) => ({ operator, operand, ...negated }));
+    if (operator !== "dm") return ids.map((operand) => ({ operator, operand, ...negated }));
     return [{ operator, operand: ids, ...negated }];
   }
   return [{ operator, operand: value, ...negated }];

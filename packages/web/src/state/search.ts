@@ -1,5 +1,5 @@
 /** The search box: a text of operators and words as terms of a narrow. */
-import type { Term } from "./narrow.ts";
+import { idOf, operatorNamed, type Term } from "./narrow.ts";
 
 export interface Names {
   readonly users: readonly { readonly user_id: number; readonly full_name: string }[];
@@ -12,19 +12,11 @@ export interface Names {
   topicNamed(name: string): string;
 }
 
-export const operators: Readonly<Record<string, string>> = {
-  channel: "messages in a channel",
-  topic: "messages in topics of this name",
-  sender: "messages sent by a person",
-  dm: "direct messages with a person",
-  "dm-including": "direct messages that include a person",
-  is: "messages in a state, such as is:starred",
-  has: "messages with a link, image, attachment or reaction",
-  near: "messages around an id",
-  channels: "messages in all public channels",
-};
+const operators: ReadonlySet<string> = new Set(
+  "channel topic sender dm dm-including group-pm-with is has near id in channels".split(" "),
+);
 
-export const personOperators: ReadonlySet<string> = new Set(["sender", "dm", "dm-including"]);
+export const personOperators: ReadonlySet<string> = new Set(["sender", "dm", "dm-including", "group-pm-with"]);
 
 /** A quoted part is one word; in it, a backslash precedes a quote or a backslash. */
 export const word = /(?:[^\s"]+:)?"(?:\\["\\]|[^"])*"?|\S+/g;
@@ -40,10 +32,9 @@ function unquoted(text: string): string {
 }
 
 export function split(text: string): { negated: boolean; operator: string | null; value: string } {
-  const match = /^(-?)([a-z-]+):(.*)$/is.exec(text);
-  const name = match?.[2]?.toLowerCase() ?? "";
-  const operator = { stream: "channel", from: "sender", "pm-with": "dm" }[name] ?? name;
-  if (match === null || !Object.hasOwn(operators, operator)) return { negated: false, operator: null, value: text };
+  const match = /^(-?)([a-z_-]+):(.*)$/is.exec(text);
+  const operator = operatorNamed(match?.[2]?.toLowerCase() ?? "");
+  if (match === null || !operators.has(operator)) return { negated: false, operator: null, value: text };
   return { negated: match[1] === "-", operator, value: unquoted(match[3] ?? "") };
 }
 
@@ -81,8 +72,8 @@ function termsOf(operator: string, value: string, names: Names): readonly Term[]
   }
   if (operator === "topic") return [{ operator, operand: names.topicNamed(value) }];
   if (operator === "sender") return [{ operator, operand: userOf(value, names) ?? value }];
-  const ids = operator === "dm" || operator === "dm-including" ? usersOf(value, names) : null;
-  if (ids === null) return [{ operator, operand: value }];
+  const ids = personOperators.has(operator) ? usersOf(value, names) : null;
+  if (ids === null) return [{ operator, operand: operator === "id" ? idOf(value) : value }];
   return operator === "dm" ? [{ operator, operand: ids }] : ids.map((operand) => ({ operator, operand }));
 }
 
@@ -92,7 +83,7 @@ export function termsOfText(text: string, names: Names): readonly Term[] {
   for (const [one] of text.matchAll(word)) {
     const { negated, operator, value } = split(one);
     if (operator === null) searched.push(one);
-    else if (value !== "" && operator !== "near") {
+    else if (value !== "") {
       terms.push(...termsOf(operator, value, names).map((term) => (negated ? { ...term, negated } : term)));
     }
   }

@@ -3,7 +3,8 @@ import { signal } from "@preact/signals";
 import { useRef, useState } from "preact/hooks";
 import { returnFocus } from "../focus.ts";
 import { isForInputMethod } from "../input-methods.ts";
-import { go } from "../navigation.ts";
+import { go, hrefOf } from "../navigation.ts";
+import { narrow, type Place, placeOf } from "../state/narrow.ts";
 import { termsOfText, textOfTerms } from "../state/search.ts";
 import type { Suggestion } from "../state/suggestions.ts";
 import { activeUsers, channels, chat, formerUsers, myId, people, place, topicLabel, topicNamed } from "../store.ts";
@@ -32,6 +33,12 @@ const names = {
   topicNamed,
 };
 
+/** In an address `near` is no term, but where the place opens. */
+function placeOfText(text: string): Place | null {
+  const terms = termsOfText(text, names);
+  return terms.length === 0 ? null : placeOf(hrefOf(narrow(terms)));
+}
+
 function Search() {
   const [text, setText] = useState<string | null>(null);
   const [at, setAt] = useState(0);
@@ -50,10 +57,10 @@ function Search() {
   const shown = text ?? (now.kind === "narrow" ? textOfTerms(now.terms, names) : "");
   const offered: readonly Suggestion[] = text === null ? [] : (peekLater()?.suggestionsFor(text, names) ?? []);
   const run = (wanted: string) => {
-    const terms = termsOfText(wanted, names);
     setText(null);
     input.current?.blur();
-    if (terms.length > 0) go({ kind: "narrow", terms, near: null });
+    const target = placeOfText(wanted);
+    if (target !== null) go(target);
   };
   const choose = ({ text: next, isDone }: Suggestion) => {
     setAt(0);
