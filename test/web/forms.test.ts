@@ -200,3 +200,31 @@ t.test("the password is changed twice, and a wrong one stays in its field", { sk
   await page.getByRole("alert").waitFor();
   t.equal(await next.inputValue(), "a longer horse battery");
 });
+
+t.test(
+  "the list of sessions claims no more than the server knows, and nothing about the browser in use",
+  { skip },
+  async (t) => {
+    const server = await startTestServer(t);
+    const ann = await server.person("Ann Ames");
+    const [here, there] = [await openPage(t), await openPage(t)];
+    await logIn(there.page, server.url, ann);
+    await here.page.route("**/api/v1/sessions", async (route) => {
+      const response = await route.fetch();
+      const body = await response.json();
+      // The server notes a use once in an hour.
+      for (const session of body.sessions) session.last_used_at -= 19 * 60;
+      await route.fulfill({ response, json: body });
+    });
+    await logIn(here.page, server.url, ann, "#settings/sessions");
+    const lines = here.page.locator("li.setting", { hasText: "Since" });
+    await lines.nth(1).waitFor();
+    const own = lines.filter({ hasText: "This browser." });
+    t.equal(await own.count(), 1);
+    t.notMatch(await own.innerText(), /used/);
+    t.match(
+      await lines.filter({ hasNotText: "This browser." }).innerText(),
+      /Last used within the last hour\.\s+Log out there$/,
+    );
+  },
+);

@@ -73,7 +73,9 @@ export function PermissionPanel() {
   return (
     <>
       <h2>Permissions</h2>
-      <p class="quiet">Who may do what in the whole organization. Channels and groups have their own permissions.</p>
+      <p class="quiet">
+        Choose who may do what in the whole organization. Channels and groups have their own permissions.
+      </p>
       <PermissionRows
         offered={chat.value?.server_supported_permission_settings?.realm}
         current={settingOf}

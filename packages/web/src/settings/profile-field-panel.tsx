@@ -29,7 +29,7 @@ function ListFields({ field }: { readonly field?: Field }) {
           .map(([, text]) => text)
           .join("\n")}
       />
-      <span class="quiet">One on each line. Who had chosen one that is gone has no value any more.</span>
+      <span class="quiet">One on each line. If you remove a choice, people who chose it have no value any more.</span>
     </label>
   );
 }
@@ -130,7 +130,7 @@ export function ProfileFieldPanel() {
   return (
     <>
       <h2>Profile fields</h2>
-      <p class="quiet">What people can say about themselves, besides their names.</p>
+      <p class="quiet">People fill in these fields on their profiles, besides their names.</p>
       <OrderedList
         entries={fields}
         nameOf={({ name }) => name}

@@ -2,6 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { client, explain, request } from "../api.ts";
 import { tell } from "../notices.ts";
+import { serverNow } from "../server-clock.ts";
 import { agoOf, fullTime } from "../time.ts";
 import { Problem, useAttempt } from "../views/parts.tsx";
 import { emptyForm } from "./forms.tsx";
@@ -15,10 +16,10 @@ interface OpenSession {
   readonly current: boolean;
 }
 
-/** In a sentence. */
+/** The server notes a use once in an hour, so no time within that is known. */
 function lastUse(timestamp: number): string {
-  const ago = agoOf(timestamp);
-  return ago.endsWith(" min") ? `${ago} ago` : ago;
+  const isRecent = serverNow() / 1000 - timestamp < 3600;
+  return isRecent ? "within the last hour" : agoOf(timestamp);
 }
 
 function Sessions() {
@@ -44,6 +45,7 @@ function Sessions() {
   return (
     <>
       <h3>Where you are logged in</h3>
+      <p class="quiet">The times of the last use may be up to an hour old.</p>
       <Problem text={problem} />
       {list === null && problem === null ? <p class="waiting">Loading</p> : null}
       <ul>
@@ -53,7 +55,7 @@ function Sessions() {
               {one.client}
               <span class="quiet">
                 {one.current ? "This browser. " : ""}
-                Since {fullTime(one.created_at)}. Last used {lastUse(one.last_used_at)}.
+                Since {fullTime(one.created_at)}.{one.current ? "" : ` Last used ${lastUse(one.last_used_at)}.`}
               </span>
             </span>
             {one.current ? null : (
