@@ -228,3 +228,48 @@ t.test(
     );
   },
 );
+
+t.test(
+  "two messages are scheduled, one after a time in the past and one after a look at the dialog",
+  { skip },
+  async (t) => {
+    const { ann, page } = await openAt(t, "#narrow/channel/1-general/topic/lunch");
+    const area = page.locator("#compose-text");
+    const later = page.getByRole("button", { name: "Send later" });
+    const dialog = page.getByRole("dialog", { name: "Send later" });
+    const time = dialog.getByLabel("Another time");
+    const problem = dialog.getByRole("alert");
+    const send = dialog.getByRole("button", { name: "Schedule" });
+    const [past, future] = ["2026-01-01T10:00", "2090-01-01T10:00"];
+
+    await area.fill("Soup");
+    await later.click();
+    await time.fill(past);
+    await send.click();
+    await problem.waitFor();
+    t.match(await problem.innerText(), /^The message was not scheduled: .*future/);
+    t.equal(await time.inputValue(), past, "a refusal changes nothing");
+    await time.fill(future);
+    await send.click();
+    await dialog.waitFor({ state: "detached" });
+    t.equal(await area.inputValue(), "");
+    await until(page, "document.activeElement !== document.body");
+
+    await area.fill("Bread");
+    await later.click();
+    await time.fill(past);
+    await send.click();
+    await problem.waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    t.equal(await area.inputValue(), "Bread");
+    await later.click();
+    t.strictSame([await time.inputValue(), await problem.count()], ["", 0], "it is as it was when it was first opened");
+    await dialog.getByRole("button", { name: "Tomorrow morning" }).click();
+    await dialog.waitFor({ state: "detached" });
+    t.equal(await area.inputValue(), "");
+    type Scheduled = readonly { readonly content: string }[];
+    const scheduled = (await ann.get("/scheduled_messages")).body.scheduled_messages as Scheduled;
+    t.strictSame(scheduled.map(({ content }) => content).sort(), ["Bread", "Soup"]);
+  },
+);
