@@ -365,7 +365,7 @@ t.test("a key that opens a place leaves the bar that had the focus", { skip }, a
   await until(page, isWriting);
 });
 
-t.test("End selects the newest message, also one that is not loaded", { skip }, async (t) => {
+t.test("End and its button select the newest message, also one that is not loaded", { skip }, async (t) => {
   const { server, ann, ben } = await house();
   const ids: number[] = [];
   for (let at = 0; at < manyMessages; at++) ids.push(await ben.say("general", "long", `Line ${at}`));
@@ -373,7 +373,18 @@ t.test("End selects the newest message, also one that is not loaded", { skip }, 
   await logIn(page, server.url, ann, `${topicOf("long")}/near/${ids[0]}`);
   await page.locator(row(ids[0] ?? 0)).waitFor();
   t.notOk(await page.evaluate(isThere(row(ids.at(-1) ?? 0))), "not loaded");
+  const isAtEnd = isFocused(`${row(ids.at(-1) ?? 0)}.cursor`);
   await page.keyboard.press("End");
-  await until(page, isFocused(`${row(ids.at(-1) ?? 0)}.cursor`));
+  await until(page, isAtEnd);
+  const button = page.getByRole("button", { name: "Go to the newest message" });
+  await page.keyboard.press("Home");
+  await button.click();
+  await until(page, isAtEnd);
+  t.pass("the button gives its focus to the message");
+  await page.evaluate(`location.hash = "${topicOf("long")}/near/${ids[1]}"`);
+  await page.locator(row(ids[1] ?? 0)).waitFor();
+  await button.press("Enter");
+  await until(page, isAtEnd);
+  t.pass("also when the message was not loaded");
   t.strictSame(complaints, []);
 });

@@ -361,6 +361,8 @@ async function jumpToEnd(terms: readonly Term[], scroller: Scroller | null): Pro
   if (scroller?.box.isConnected !== true) return;
   cursor.value = shownOf(terms).at(-1)?.id ?? cursor.peek();
   scroller.toEnd();
+  // A row of the list before, or the button that leads here, may have had it.
+  requestAnimationFrame(takeLostFocus);
 }
 
 /**
