@@ -134,12 +134,14 @@ t.test("files that are too large or refused say so, stay in the list, and can be
     page.getByLabel("Files to upload").setInputFiles({ name, mimeType: "text/plain", buffer: Buffer.alloc(size, 97) });
   await choose("large.txt", 1024 * 1024 + 1);
   await page.getByText("The file is larger than 1 MiB").waitFor();
-  await page.getByLabel("Remove large.txt").click();
+  await page.getByLabel("Remove large.txt").press("Enter");
+  await until(page, "document.activeElement.id === 'compose-text'");
   await page.route("**/user_uploads", (route) => route.abort(), { times: 1 });
   await choose("notes.txt", 10);
   await page.getByText("The file was not uploaded: The network failed.").waitFor();
   t.equal(await page.locator("#compose-text").inputValue(), "See ");
-  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("button", { name: "Try again" }).press("Enter");
+  await until(page, "document.activeElement.id === 'compose-text'");
   await until(page, `document.getElementById("compose-text").value.includes("[notes.txt](/user_uploads/")`);
   await page.route("**/user_uploads", (route) =>
     route.fulfill({

@@ -22,6 +22,11 @@ import { insertAtCaret } from "./insertion.ts";
 import { addFiles, dropUpload, isDropping, retryUpload, uploads } from "./uploads.ts";
 
 function Uploads() {
+  // The button is gone afterwards.
+  const pressed = (run: (id: number) => void, id: number) => () => {
+    run(id);
+    focusCompose("caret");
+  };
   return (
     <ul class="uploads" aria-label="Uploads">
       {uploads.value.map(({ id, name, progress, problem }) => (
@@ -33,11 +38,11 @@ function Uploads() {
             <Problem text={problem} />
           )}
           {problem === null || problem.startsWith("The file is") ? null : (
-            <button type="button" onClick={() => retryUpload(id)}>
+            <button type="button" onClick={pressed(retryUpload, id)}>
               Try again
             </button>
           )}
-          <IconButton icon="close" label={`Remove ${name}`} onClick={() => dropUpload(id)} />
+          <IconButton icon="close" label={`Remove ${name}`} onClick={pressed(dropUpload, id)} />
         </li>
       ))}
     </ul>

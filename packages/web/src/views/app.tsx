@@ -7,6 +7,7 @@ import { isOutdated } from "../build-watch.ts";
 import { ComposeBox } from "../compose/compose-box.tsx";
 import { destinationOf, isComposeOpen, openCompose } from "../compose/compose-state.ts";
 import { reconnect } from "../connection.ts";
+import { returnFocus } from "../focus.ts";
 import { shortcuts } from "../keyboard.ts";
 import { hrefOf, visit } from "../navigation.ts";
 import { dropNotice, notices } from "../notices.ts";
@@ -158,7 +159,14 @@ function Notices() {
               {action.label}
             </button>
           )}
-          <IconButton icon="close" label="Dismiss" onClick={() => dropNotice(id)} />
+          <IconButton
+            icon="close"
+            label="Dismiss"
+            onClick={() => {
+              dropNotice(id);
+              returnFocus();
+            }}
+          />
         </p>
       ))}
     </div>
