@@ -29,6 +29,7 @@ import { missedMessagesArea } from "./missed-messages.ts";
 import { mutedUsersArea } from "./muted-users.ts";
 import { navigationViewsArea } from "./navigation-views.ts";
 import { passwordResetArea } from "./password-reset.ts";
+import type { PersonalList } from "./personal-list.ts";
 import { playgroundsArea } from "./playgrounds.ts";
 import { presenceArea } from "./presence.ts";
 import { profileFieldsArea } from "./profile-fields.ts";
@@ -117,6 +118,9 @@ const areasByName = {
 export type Area = (typeof areasByName)[keyof typeof areasByName];
 export const areas: readonly Area[] = Object.values(areasByName);
 
+/** The lists of a person that are derived from their declarations. */
+export const personalLists: readonly PersonalList[] = areas.flatMap((area) => ("list" in area ? [area.list] : []));
+
 /** The areas with their names in words, such as "saved snippets". */
 export const namedAreas: readonly (readonly [name: string, area: Area])[] = Object.entries(areasByName).map(
   ([name, area]) => [inWords(name), area],
@@ -135,6 +139,9 @@ type CommandsOf<A> = A extends { readonly commands: Commands<infer Params, infer
  * so that the compiler resolves them once.
  */
 export interface AreaCommands extends AllOf<CommandsOf<Area>, "params"> {}
+
+/** Those of the lists in `personalLists`. */
+export type PersonalListCommands = AllOf<CommandsOf<Extract<Area, { readonly list: PersonalList }>>, "params">;
 
 /** What commands reply, by type: nearly always the answer of the operation that sends the command. */
 export interface AreaReplies extends AllOf<CommandsOf<Area>, "replies"> {}

@@ -26,7 +26,6 @@ const lists = {
   messages: "The messages, oldest first.",
   "update-message-flags.messages": "The ids of the messages whose flag was changed.",
   "check-messages-match-narrow.messages": "The matching messages by id, with what to highlight.",
-  navigation_views: "The views of the caller's navigation.",
   presences: "When each user was active, by the user.",
   reminders: "The reminders, next first.",
   scheduled_messages: "The scheduled messages, next first.",

@@ -39,7 +39,7 @@ import { messageFlagRoutes } from "../operations/routes/message-flags.ts";
 import { messageReportRoutes } from "../operations/routes/message-reports.ts";
 import { messageRoutes } from "../operations/routes/messages.ts";
 import { mutedUserRoutes, mutedUsersState } from "../operations/routes/muted-users.ts";
-import { navigationViewRoutes } from "../operations/routes/navigation-views.ts";
+import { personalListRoutes } from "../operations/routes/personal-lists.ts";
 import { playgroundRoutes, playgroundsState } from "../operations/routes/playgrounds.ts";
 import { presenceRoutes } from "../operations/routes/presence.ts";
 import { profileFieldRoutes, profileFieldsState } from "../operations/routes/profile-fields.ts";
@@ -50,7 +50,6 @@ import { realmDomainRoutes, realmDomainsState } from "../operations/routes/realm
 import { realmPictureRoutes } from "../operations/routes/realm-pictures.ts";
 import { realmSettingRoutes } from "../operations/routes/realm-settings.ts";
 import { reminderRoutes, remindersState } from "../operations/routes/reminders.ts";
-import { savedSnippetRoutes } from "../operations/routes/saved-snippets.ts";
 import { scheduledMessageRoutes, scheduledMessagesState } from "../operations/routes/scheduled-messages.ts";
 import { serverRoutes } from "../operations/routes/server.ts";
 import { sessionRoutes } from "../operations/routes/sessions.ts";
@@ -75,11 +74,10 @@ import { channelsState, defaultChannelsState, subscriptionsState } from "../quer
 import { realmEmojiState } from "../queries/emoji.ts";
 import { linkifiersState } from "../queries/linkifiers.ts";
 import { newestMessageState, recentDirectConversationsState } from "../queries/messages.ts";
-import { navigationViewsState } from "../queries/navigation-views.ts";
+import { personalListSections } from "../queries/personal-lists.ts";
 import { presenceSection } from "../queries/presence.ts";
 import { realmState } from "../queries/realm-state.ts";
 import { emptySections } from "../queries/register-state.ts";
-import { savedSnippetsState } from "../queries/saved-snippets.ts";
 import type { Sections } from "../queries/state-section.ts";
 import { starredMessagesState } from "../queries/unread.ts";
 import { userGroupsState } from "../queries/user-groups.ts";
@@ -165,8 +163,7 @@ const organizationAreas: readonly AreaParts[] = [
 /** Data of one user. */
 const personalAreas: readonly AreaParts[] = [
   { routes: statusRoutes, sections: { user_status: userStatusState } },
-  { routes: navigationViewRoutes, sections: { navigation_views: navigationViewsState } },
-  { routes: savedSnippetRoutes, sections: { saved_snippets: savedSnippetsState } },
+  { routes: personalListRoutes, sections: personalListSections },
   { routes: draftRoutes, sections: { drafts: draftsState } },
   { routes: scheduledMessageRoutes, sections: { scheduled_messages: scheduledMessagesState } },
   { routes: reminderRoutes, sections: { reminders: remindersState } },

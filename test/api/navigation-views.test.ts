@@ -1,6 +1,6 @@
 /** Navigation views: GET, POST, PATCH and DELETE /navigation_views (spec 2.10, 4.17, 7; D13; behaviour 2.17). */
 import t from "tap";
-import { navigationViewKey } from "../../domain/navigation-views.ts";
+import { nameHash } from "../../domain/personal-lists.ts";
 import { limits } from "../../schemas/limits.ts";
 import { builtInFragments } from "../../schemas/navigation-views.ts";
 import { type Client, type Event, expects, outcome, type Params, refusal, success } from "../support/client.ts";
@@ -101,7 +101,7 @@ t.test("[S3] navigation_views_per_user_max: one more is rejected, by POST and by
   const rows = Array.from({ length: countMax - 1 }, (_, index) => {
     const fragment = `narrow/${index}`;
     const row = { userId: person.userId, fragment, isPinned: true, name: `view ${index}` };
-    return [navigationViewKey(person.userId, fragment), row] as const;
+    return [[person.userId, nameHash(fragment)], row] as const;
   });
   server.writeMany("navigationViews", rows);
   await expects(t, person.post("/navigation_views", alerted), success());

@@ -7,6 +7,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { personalLists } from "../../../schemas/areas.ts";
 import { channelEvents } from "../../../schemas/channel-events.ts";
 import { type Endpoint, wireOf } from "../../../schemas/endpoint.ts";
 import { errorCodes } from "../../../schemas/errors.ts";
@@ -114,6 +115,7 @@ function nameTypes(printer: TypePrinter, modules: SchemaModules): void {
       if (/^[A-Z]/.test(name) && isSchema(value) && isPrintable(value)) candidates.push([name, value]);
     }
   }
+  for (const { title, Entry } of personalLists) candidates.push([title, Entry as JsonSchema]);
   for (const [name, [operationId, ...path]] of Object.entries(furtherNames)) {
     candidates.push([name, path.reduce(partOf, operation(operationId).okSchema as JsonSchema)]);
   }
@@ -251,6 +253,16 @@ function errorsFile(): string {
   return `/** The codes of errors, and the HTTP status that each of them has. */\nexport interface ErrorCodes {\n${codes.join("\n")}\n}\n\nexport type ErrorCode = keyof ErrorCodes;\n`;
 }
 
+/** What the reducer of the lists of a person must know, by the type of their events. */
+function listsFile(): string {
+  const lists = personalLists.map(({ event, plural, entry, idName, key }) => {
+    const changed = key === undefined ? entry : "data";
+    return [event, { list: plural, id: key ?? "id", entry, changed, removed: idName }];
+  });
+  return `/** Lists whose events add, change or remove one entry: the names of their fields. */
+export const personalLists = ${JSON.stringify(Object.fromEntries(lists))} as const;\n`;
+}
+
 /** The file that combines the others. */
 function indexFile(areas: readonly Area[], types: Iterable<string>): string {
   const imports = areas.map((area) => {
@@ -299,6 +311,7 @@ async function generateApi(folder: string): Promise<void> {
     ...areas.map((area) => [area.name, areaFile(printer, area, areas)] as const),
     ...types,
     ["errors", errorsFile()],
+    ["lists", listsFile()],
     ["index", indexFile(areas, types.keys())],
   ]);
   for (const [name, text] of files) writeFileSync(join(folder, `${name}.ts`), header + text);

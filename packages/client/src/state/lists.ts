@@ -1,4 +1,5 @@
 /** The lists of a user and of the organization, changed by events as clients do (public API, GET /events). */
+import { personalLists } from "../api/lists.ts";
 import type { Changes, Reducers } from "./chat-state.ts";
 
 /** A list with an entry replaced. */
@@ -6,7 +7,44 @@ function replaced<T extends object>(list: readonly T[], is: (entry: T) => boolea
   return list.map((entry) => (is(entry) ? { ...entry, ...change } : entry));
 }
 
+/** The names of fields in the state and in events. */
+interface EntryList {
+  readonly list: string;
+  readonly id: string;
+  readonly entry: string;
+  readonly changed: string;
+  readonly removed: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Lists whose events add, change or remove one entry. */
+const entryLists: Readonly<Record<string, EntryList>> = {
+  ...personalLists,
+  realm_domains: {
+    ...{ list: "realm_domains", id: "domain" },
+    ...{ entry: "realm_domain", changed: "realm_domain", removed: "domain" },
+  },
+};
+
+function reducerOf({ list, id, entry, changed, removed }: EntryList) {
+  return (state: Fields, event: Fields): Fields => {
+    const known = (state[list] ?? []) as readonly Fields[];
+    if (event["op"] === "add") return { [list]: [...known, event[entry]] };
+    if (event["op"] === "remove") return { [list]: known.filter((one) => one[id] !== event[removed]) };
+    const change = event[changed] as Fields;
+    const wanted = change[id] ?? event[removed];
+    return { [list]: replaced(known, (one) => one[id] === wanted, change) };
+  };
+}
+
+// The names are generated from the declarations that the types of state and events are generated from.
+const entryReducers = Object.fromEntries(
+  Object.entries(entryLists).map(([type, list]) => [type, reducerOf(list)]),
+) as Reducers;
+
 export const listReducers: Reducers = {
+  ...entryReducers,
   alert_words: (_state, { alert_words }) => ({ alert_words }),
   realm_emoji: (_state, { realm_emoji }) => ({ realm_emoji }),
   realm_linkifiers: (_state, { realm_linkifiers }) => ({ realm_linkifiers }),
@@ -18,28 +56,12 @@ export const listReducers: Reducers = {
     if (event.op === "remove") return { drafts: drafts.filter(({ id }) => id !== event.draft_id) };
     return { drafts: replaced(drafts, ({ id }) => id === event.draft.id, event.draft) };
   },
-  saved_snippets: ({ saved_snippets: known = [] }, event) => {
-    if (event.op === "add") return { saved_snippets: [...known, event.saved_snippet] };
-    if (event.op === "remove") return { saved_snippets: known.filter(({ id }) => id !== event.saved_snippet_id) };
-    return { saved_snippets: replaced(known, ({ id }) => id === event.saved_snippet.id, event.saved_snippet) };
-  },
-  navigation_view: ({ navigation_views: known = [] }, event) => {
-    if (event.op === "add") return { navigation_views: [...known, event.navigation_view] };
-    if (event.op === "remove") return { navigation_views: known.filter((view) => view.fragment !== event.fragment) };
-    return { navigation_views: replaced(known, (view) => view.fragment === event.fragment, event.data) };
-  },
   channel_folder: ({ channel_folders: known = [] }, event) => {
     if (event.op === "add") return { channel_folders: [...known, event.channel_folder] };
     if (event.op === "update") {
       return { channel_folders: replaced(known, ({ id }) => id === event.channel_folder_id, event.data) };
     }
     return { channel_folders: known.map((folder) => ({ ...folder, order: event.order.indexOf(folder.id) })) };
-  },
-  realm_domains: ({ realm_domains: known = [] }, event) => {
-    if (event.op === "add") return { realm_domains: [...known, event.realm_domain] };
-    if (event.op === "remove") return { realm_domains: known.filter(({ domain }) => domain !== event.domain) };
-    const changed = event.realm_domain;
-    return { realm_domains: known.map((one) => (one.domain === changed.domain ? changed : one)) };
   },
   user_status: ({ user_status: known = {} }, event) => {
     const { type: _type, id: _id, user_id: userId, ...changes } = event;
