@@ -116,10 +116,6 @@ async function playPersonal({ recorder: { call }, annId, channelId }: Stage): Pr
   await call("edit-draft", { draft_id: ids[0], draft: { ...draft, content: "Who is in for soup?" } });
   await call("delete-draft", { draft_id: ids[0] });
   for (const { examples } of areaCases) await examples?.(call);
-  await call("add-navigation-view", { fragment: "narrow/channel/1-kitchen", is_pinned: true, name: "Kitchen" });
-  await call("get-navigation-views");
-  await call("edit-navigation-view", { fragment: "narrow/channel/1-kitchen", is_pinned: false });
-  await call("remove-navigation-view", { fragment: "narrow/channel/1-kitchen" });
   await call("mute-user", { muted_user_id: annId });
   await call("unmute-user", { muted_user_id: annId });
   await call("update-status", { status_text: "At lunch", emoji_name: "fork_and_knife" });

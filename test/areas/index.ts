@@ -23,8 +23,8 @@ import { messageReportsCases } from "./message-reports.ts";
 import { messagesCases } from "./messages.ts";
 import { missedMessagesCases } from "./missed-messages.ts";
 import { mutedUsersCases } from "./muted-users.ts";
-import { navigationViewsCases } from "./navigation-views.ts";
 import { passwordResetCases } from "./password-reset.ts";
+import { type PersonalListDraws, personalListCases } from "./personal-lists.ts";
 import { playgroundsCases } from "./playgrounds.ts";
 import { presenceCases } from "./presence.ts";
 import { profileFieldsCases } from "./profile-fields.ts";
@@ -38,7 +38,6 @@ import { realmPicturesCases } from "./realm-pictures.ts";
 import { realmSettingsCases } from "./realm-settings.ts";
 import { remindersCases } from "./reminders.ts";
 import { retentionCases } from "./retention.ts";
-import { savedSnippetsCases } from "./saved-snippets.ts";
 import { scheduledMessagesCases } from "./scheduled-messages.ts";
 import { searchCases } from "./search.ts";
 import { serverCases } from "./server.ts";
@@ -78,7 +77,6 @@ const declared = [
   messagesCases,
   missedMessagesCases,
   mutedUsersCases,
-  navigationViewsCases,
   passwordResetCases,
   playgroundsCases,
   presenceCases,
@@ -93,7 +91,6 @@ const declared = [
   realmSettingsCases,
   remindersCases,
   retentionCases,
-  savedSnippetsCases,
   scheduledMessagesCases,
   searchCases,
   serverCases,
@@ -111,10 +108,10 @@ const declared = [
   welcomeTestsCases,
 ] as const;
 
-export const areaCases: readonly Cases[] = declared;
+export const areaCases: readonly Cases[] = [...declared, ...personalListCases];
 
 /** The simulation's draws of all areas, with their types: a command without one does not compile (test/sim). */
-export type AllDraws = AllOf<(typeof declared)[number], "draws">;
+export type AllDraws = AllOf<(typeof declared)[number], "draws"> & PersonalListDraws;
 
 /**
  * One property of all areas, merged.

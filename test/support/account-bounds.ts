@@ -128,13 +128,6 @@ export const accountBounds: readonly AccountBound[] = [
   },
   ...areaCases.flatMap(({ account }) => account?.bound ?? []),
   {
-    what: "navigation views",
-    limits: ["navigation_views_per_user_max", "navigation_view_fragment_bytes_max"],
-    rows: limits.navigation_views_per_user_max,
-    tables: ["navigationViews"],
-    test: ["test/api/navigation-views.test.ts", "[S3] navigation_views_per_user_max"],
-  },
-  {
     what: "alert words",
     limits: ["alert_words_per_user_max", "alert_word_code_points_max"],
     rows: limits.alert_words_per_user_max,

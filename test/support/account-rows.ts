@@ -91,15 +91,6 @@ const longest: { readonly [T in TableName]?: (index: number, own: string) => Row
     [userId, index],
     { id: index, userId, type: "direct", to: recipients, topic: topicOf(own), content: message, changedAt: now },
   ],
-  navigationViews: (_index, own) => [
-    [userId, own + hash],
-    {
-      userId,
-      fragment: own + narrow(limits.navigation_view_fragment_bytes_max - own.length),
-      isPinned: true,
-      name: wide(limits.navigation_view_name_code_points_max),
-    },
-  ],
   alertWords: (_index, own) => [[userId, wordOf(own)], { word: wordOf(own) }],
   botStorage: (_index, own) => [
     [userId, own + hash],
