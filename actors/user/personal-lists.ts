@@ -30,7 +30,7 @@ export interface ListRules {
   /** Called before anything else is checked. `values` of an update are null where an entry keeps its own. */
   check(values: EntryValues, entries: readonly EntryValues[], isNew: boolean): Refusal | null;
   /** Whether an entry that has no row can be changed all the same. */
-  isImplied(id: unknown): boolean;
+  isImplied?(id: unknown): boolean;
 }
 
 /** The decisions of a list, by type of command. */
@@ -49,7 +49,7 @@ export function listDecisions(list: PersonalList, rules: ListRules | undefined):
     const changes = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== null));
     const before = entryAt(view, list, entryKey(list, user.id, id));
     if (before !== undefined) return change(list, before, changes);
-    if (rules?.isImplied(id) !== true) return doesNotExist(list);
+    if (rules?.isImplied?.(id) !== true) return doesNotExist(list);
     return Object.keys(changes).length === 0 ? done({}, []) : insert(list, user.id, values, view);
   };
 

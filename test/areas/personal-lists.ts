@@ -9,7 +9,7 @@ import type { Client } from "../support/client.ts";
 import { type AccountCases, type Cases, type Consequence, type FactCases, type Longest, nothing } from "./area.ts";
 import { self } from "./draws.ts";
 import { reduced } from "./lists.ts";
-import { must } from "./make.ts";
+import { freshName, must } from "./make.ts";
 
 type LimitName = keyof typeof limits;
 
@@ -55,7 +55,7 @@ function idCases(list: PersonalList): Pick<Cases, "fuzz" | "owned" | "forms"> {
       meanings: { [idName]: noun },
       learned: { [create.operationId]: ({ [idName]: id }) => [[noun, id]] },
     },
-    owned: { [idName]: async (client) => Number(await add(client, list)) },
+    owned: { [idName]: async (client) => Number(await add(client, list, ` ${freshName()}`)) },
     ...(edit === null ? {} : { forms: { [edit.operationId]: () => changeOf(list) } }),
   };
 }
