@@ -12,6 +12,7 @@ import { type Binding, bind, type Call, requireCaller } from "../calls.ts";
 
 export const personalListRoutes: readonly Binding[] = personalLists.flatMap((list) => {
   const { get, add, edit, remove } = list.endpoints;
+  for (const { text } of Object.values(list.values)) if (text !== undefined) boundOf(text);
   return [
     bind(get, (call) => ok(readList(call.realm.view, list, requireCaller(call)))),
     bind(add, (call) => {
@@ -73,13 +74,17 @@ function firstRefusal(texts: readonly GivenText[], check: (text: GivenText) => R
   return null;
 }
 
-const bounds: Readonly<Record<string, number>> = limits;
-
-/** @throws Error if the declaration names a limit that does not exist */
-function checkLength({ name, value, rules: { bound, blank } }: GivenText): Refusal | null {
-  if (value === "") return refuse.badRequest(blank);
-  const max = bounds[bound];
+/** @throws Error at the start, if a declaration names a limit that does not exist */
+function boundOf({ bound }: TextRules): number {
+  const max = (limits as Readonly<Record<string, number>>)[bound];
   if (max === undefined) throw new Error(`there is no ${bound}`);
+  return max;
+}
+
+function checkLength({ name, value, rules }: GivenText): Refusal | null {
+  if (value === "") return refuse.badRequest(rules.blank);
+  const max = boundOf(rules);
+  const { bound } = rules;
   const [length, unit] = bound.endsWith("_bytes_max")
     ? [Buffer.byteLength(value), "bytes"]
     : [codePoints(value), "characters"];
