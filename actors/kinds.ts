@@ -49,10 +49,10 @@ const independentTypes: ReadonlySet<CommandType> = new Set([
 ]);
 
 /** Whether a request may be decided before the rest of another command. Its decision must never continue itself. */
-export function mayRunBetween(asked: Command, continued: Command): boolean {
+export function mayRunBetween(command: Command, continued: Command): boolean {
   const busy = busyTopics(continued);
   if (busy === null) return false;
-  const { to, type } = asked;
+  const { to, type } = command;
   if (actorKinds[to.actor].isVolatile || independentTypes.has(type)) return true;
   if (type !== "message.post") return false;
   return to.actor === "direct" || (to.actor === "topic" && !busy.some((place) => isSame(place, to)));

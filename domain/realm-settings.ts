@@ -16,7 +16,7 @@ import type { SettingValues } from "./settings.ts";
 import { checkCharacters, checkLines } from "./text.ts";
 import type { View } from "./view.ts";
 
-type Settled = Pick<RealmRecord, "name" | "settings">;
+type RealmDefaults = Pick<RealmRecord, "name" | "settings">;
 
 /** @returns the value, or the default if it was never set */
 export function realmSetting<N extends RealmSettingName>(view: Pick<View, "realm">, name: N): RealmSettingValue<N> {
@@ -25,7 +25,7 @@ export function realmSetting<N extends RealmSettingName>(view: Pick<View, "realm
 }
 
 /** The value of any setting; `realmSetting` is typed more precisely. The organization's name is a separate field. */
-export function settingValueOf(realm: Settled, name: RealmSettingName): unknown {
+export function settingValueOf(realm: RealmDefaults, name: RealmSettingName): unknown {
   if (name === "name") return realm.name;
   const stored = realm.settings[name];
   return stored === undefined ? realmSettings[name].default : stored;
@@ -40,7 +40,7 @@ export function withSettings(realm: RealmRecord, values: SettingValues): RealmRe
 }
 
 /** Settings that archiving a channel changes: each one that names it is reset to none (behaviour 2.5). */
-export function withoutChannel(realm: Settled, channelId: ChannelId): NewRealmValues {
+export function withoutChannel(realm: RealmDefaults, channelId: ChannelId): NewRealmValues {
   const naming = realmSettingRows.filter(([name, row]) => isChannel(row) && settingValueOf(realm, name) === channelId);
   return Object.fromEntries(naming.map(([name]) => [name, -1])) as NewRealmValues; // each of them is a channel's id
 }

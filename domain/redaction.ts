@@ -21,7 +21,7 @@ export function redactor(view: View, viewer: UserRecord): Redactor | null {
  * Texts of many messages as one reader sees them now. Searching and marking use the redacted text, or a reader could
  * confirm a guessed name (S1). Who is unknown is looked up again only after an event.
  */
-export class ShownTexts {
+export class VisibleTexts {
   readonly #view: View;
   readonly #reader: UserRecord;
   #position = -1;

@@ -41,8 +41,8 @@ export function topicHolders(
   const folded = fold(topic);
   const few = view.topicPoliciesOf(channelId, folded);
   if (few !== null) {
-    const asked = few.filter(({ userId }) => userId > afterUserId).slice(0, limit);
-    return asked.map(({ userId, visibilityPolicy }) => ({ userId, policy: policyOf(visibilityPolicy) }));
+    const page = few.filter(({ userId }) => userId > afterUserId).slice(0, limit);
+    return page.map(({ userId, visibilityPolicy }) => ({ userId, policy: policyOf(visibilityPolicy) }));
   }
   const range = { start: [channelId, folded, afterUserId + 1], end: [channelId, folded, Number.MAX_VALUE], limit };
   return view

@@ -134,7 +134,7 @@ export interface ProfilesView {
 export interface PeopleVersionsView {
   readonly latest: number;
   /** Version of the block of `encoded_users_per_piece` users that starts at id `piece * encoded_users_per_piece`. */
-  ofPiece(piece: number): number;
+  ofChunk(chunk: number): number;
 }
 
 /** A message's entry in its channel's index. */

@@ -29,8 +29,8 @@ export const limits = Object.assign(
   ...areas.map((area) => ("limits" in area ? area.limits : {})),
 ) as { readonly [Name in keyof Limits]: Limits[Name] };
 
-function relate(holds: boolean, what: string): void {
-  if (!holds) throw new Error(`limits contradict each other: ${what}`);
+function relate(isTrue: boolean, what: string): void {
+  if (!isTrue) throw new Error(`limits contradict each other: ${what}`);
 }
 
 relate(

@@ -38,10 +38,10 @@ export interface PreviewReference {
   readonly typed: string;
 }
 
-export type Piece = string | Reference;
+export type ContentPart = string | Reference;
 
 export interface ParsedContent {
-  readonly pieces: readonly Piece[];
+  readonly pieces: readonly ContentPart[];
   /** The source starts with "/me "; a me-message must also be a single paragraph. */
   readonly startsWithMe: boolean;
   readonly hasChannelWildcard: boolean;

@@ -46,11 +46,11 @@ const hourMs = 60 * 60 * 1000;
 /** Nothing is sent to an address that has an account, or was sent enough. The reply does not show it. */
 function confirmAddress(
   { row }: KnownInvitation,
-  asked: Command<"invitation.confirm-address">,
+  request: Command<"invitation.confirm-address">,
   view: View,
 ): Outcome<KnownInvitation> {
   if (kindOf(row) !== "link") return refuse.notFound();
-  const { email, keyHash, link } = asked.params;
+  const { email, keyHash, link } = request.params;
   const refused = refuseAddress(view, email);
   if (refused !== null) return refused;
   if (isReservedAddress(email) || view.users.byEmail(email) !== undefined) return done({}, []);
@@ -88,10 +88,10 @@ function isLimited(view: View, email: string): boolean {
  * Accepting an invitation (spec 4.14) creates an account like POST /users, with the invitation's role, channels, groups
  * and welcome message. Everything is decided and written in one turn, so submitting the form twice creates one account.
  */
-function accept({ row }: KnownInvitation, asked: Command<"invitation.accept">, view: View): Outcome<KnownInvitation> {
+function accept({ row }: KnownInvitation, request: Command<"invitation.accept">, view: View): Outcome<KnownInvitation> {
   const isLink = kindOf(row) === "link";
-  const { fullName, passwordHash } = asked.params;
-  const email = addressOf(view, row, asked.params);
+  const { fullName, passwordHash } = request.params;
+  const email = addressOf(view, row, request.params);
   if (email === null) return refuse.notFound();
   const refusedAddress = refuseAddress(view, email);
   if (refusedAddress !== null) return refusedAddress;

@@ -30,14 +30,14 @@ function mailSent({ row }: Pending): Outcome<Pending> {
  * dead letter that names the recipient and the reason. Its content is kept separately for a later attempt, unless it
  * contains a link with a key (S2).
  */
-function mailFailed({ row: mail }: Pending, asked: Command<"mail.failed">, view: View): Outcome<Pending> {
-  const { isPermanent, reason } = asked.params;
+function mailFailed({ row: mail }: Pending, request: Command<"mail.failed">, view: View): Outcome<Pending> {
+  const { isPermanent, reason } = request.params;
   const later = isPermanent ? null : withNextAttempt(mail, view.now, retryPolicy);
   if (later !== null) return done({}, waitFor(later), { row: later });
   const attempts = mail.attempts + 1;
   const error = `mail ${mail.id} (${mail.template}) to ${mail.to}, attempt ${attempts}: ${reason}`;
   const { id, template, to: recipient } = mail;
-  const deadLetter = effects.deadLetter(asked, error, {
+  const deadLetter = effects.deadLetter(request, error, {
     attempts,
     delivery: { kind: "mail", id, template, to: recipient },
   });
@@ -56,10 +56,10 @@ function waitFor(later: MailRecord): Effect[] {
  * A report about this email is itself a dead letter (M6). An email that was accepted is done; any other is retried as
  * after a failure.
  */
-function abandonMail({ row: mail }: Pending, asked: Command<"mail.abandon">, view: View): Outcome<Pending> {
-  const later = asked.params.wasAccepted ? null : withNextAttempt(mail, view.now, retryPolicy);
+function abandonMail({ row: mail }: Pending, request: Command<"mail.abandon">, view: View): Outcome<Pending> {
+  const later = request.params.wasAccepted ? null : withNextAttempt(mail, view.now, retryPolicy);
   if (later !== null) return done({}, waitFor(later), { row: later });
-  return done({}, [effects.remove("mails", mail.id)], undefined, asked.params.wasAccepted ? "sent" : "dead");
+  return done({}, [effects.remove("mails", mail.id)], undefined, request.params.wasAccepted ? "sent" : "dead");
 }
 
 /** Time for another attempt: rewriting the row offers it to the outbox relay. */

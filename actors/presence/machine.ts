@@ -61,9 +61,9 @@ function report(
 function share(
   { isShared }: Params<"presence.share">,
   view: View,
-  asked: Command<"presence.share">,
+  request: Command<"presence.share">,
 ): Outcome<PresenceContext> {
-  const user = view.users.get(addressAs(asked.to, "presence").userId);
+  const user = view.users.get(addressAs(request.to, "presence").userId);
   if (user === undefined) return refuse.noSuchUser();
   const at = isShared ? view.now : view.now - hiddenMs;
   // A user who was never active counts as active since joining (behaviour 2.7). For a user who has just joined that
@@ -93,8 +93,8 @@ function timePassed(context: PresenceContext, view: View, all: Effect[] = []): O
 }
 
 /** Handles time that passed without a report. */
-function lapse(context: PresenceContext, asked: Command<"presence.lapse">, view: View): Outcome<PresenceContext> {
-  const userId = addressAs(asked.to, "presence").userId;
+function lapse(context: PresenceContext, request: Command<"presence.lapse">, view: View): Outcome<PresenceContext> {
+  const userId = addressAs(request.to, "presence").userId;
   const isOffline = Math.max(context.activeUntil, context.idleUntil) <= view.now;
   return timePassed(context, view, isOffline ? [] : [lapseLater(userId)]);
 }

@@ -44,39 +44,39 @@ export function done<C>(answer: Answer | null, effects: readonly Effect[], conte
 type With<P> = Omit<Command, "params"> & { readonly params: P };
 
 /** Decides a request of a user, who is active (`refuseCaller`). The rarer arguments are last. */
-type ForUser<P, K, C, W> = (caller: UserRecord, params: P, view: View, asked: K, context: C) => Outcome<W>;
+type ForUser<P, K, C, W> = (caller: UserRecord, params: P, view: View, request: K, context: C) => Outcome<W>;
 
 /** A decision about requests of users: its command always has a caller. */
 export function forUser<P, K extends With<P>, C, W>(decide: ForUser<P, K, C, W>) {
-  return (context: C, asked: K & With<P>, view: View): Outcome<W> =>
-    decide(requireCaller(asked, view), asked.params, view, asked, context);
+  return (context: C, request: K & With<P>, view: View): Outcome<W> =>
+    decide(requireCaller(request, view), request.params, view, request, context);
 }
 
 /** Like `forUser`; other callers are refused before anything else is looked at, and few decisions need the caller. */
 export function forAdministrator<P, K extends With<P>, C, W>(
-  decide: (params: P, view: View, caller: UserRecord, asked: K, context: C) => Outcome<W>,
+  decide: (params: P, view: View, caller: UserRecord, request: K, context: C) => Outcome<W>,
 ) {
-  return (context: C, asked: K & With<P>, view: View): Outcome<W> => {
-    const caller = requireCaller(asked, view);
+  return (context: C, request: K & With<P>, view: View): Outcome<W> => {
+    const caller = requireCaller(request, view);
     return isAdministrator(caller)
-      ? decide(asked.params, view, caller, asked, context)
+      ? decide(request.params, view, caller, request, context)
       : refuse.administratorRequired();
   };
 }
 
 /** A decision about requests of users that the server makes, too, for which `caller` is null. */
 export function forEither<P, K extends With<P>, C, W>(
-  decide: (caller: UserRecord | null, params: P, view: View, asked: K, context: C) => Outcome<W>,
+  decide: (caller: UserRecord | null, params: P, view: View, request: K, context: C) => Outcome<W>,
 ) {
-  const decision = (context: C, asked: K & With<P>, view: View): Outcome<W> =>
-    decide(callerOf(asked, view), asked.params, view, asked, context);
+  const decision = (context: C, request: K & With<P>, view: View): Outcome<W> =>
+    decide(callerOf(request, view), request.params, view, request, context);
   return Object.assign(decision, serverMayCall);
 }
 
 /** A decision about what the server continues, expires or reports, and the operator commands. No user may. */
-export function forServer<P, K extends With<P>, W>(decide: (params: P, view: View, asked: K) => Outcome<W>) {
-  const decision = (_context: unknown, asked: K & With<P>, view: View): Outcome<W> =>
-    asked.callerId === null ? decide(asked.params, view, asked) : refuse.insufficientPermission();
+export function forServer<P, K extends With<P>, W>(decide: (params: P, view: View, request: K) => Outcome<W>) {
+  const decision = (_context: unknown, request: K & With<P>, view: View): Outcome<W> =>
+    request.callerId === null ? decide(request.params, view, request) : refuse.insufficientPermission();
   return Object.assign(decision, serverMayCall);
 }
 

@@ -10,7 +10,7 @@ import type { Audience } from "../../schemas/runtime.ts";
 import type { Command } from "./commands.ts";
 
 /** The delivery that was abandoned, and the number of attempts. */
-export type Cause = Pick<RowOf<"deadLetters">, "attempts" | "delivery">;
+export type FailedDelivery = Pick<RowOf<"deadLetters">, "attempts" | "delivery">;
 
 /** A row to write. Key and row are those of the table. */
 export type PutEffect<T extends TableName = TableName> = {
@@ -79,7 +79,7 @@ export type Effect =
   /** A durable timer (M8). */
   | { readonly kind: "schedule"; readonly dueAt: number; readonly command: Command }
   /** A dead letter: a command that is no longer retried, and the reason. */
-  | { readonly kind: "deadLetter"; readonly command: Command; readonly error: string; readonly cause: Cause }
+  | { readonly kind: "deadLetter"; readonly command: Command; readonly error: string; readonly cause: FailedDelivery }
   /** A volatile timer; a later one with the same name replaces it. */
   | { readonly kind: "setVolatileTimer"; readonly name: string; readonly afterMs: number; readonly command: Command }
   /** Answers a request that an earlier turn left waiting. */
@@ -129,7 +129,7 @@ export const effects = {
   send: (command: Command): Effect => ({ kind: "send", command }),
   continueNextTurn: (command: Command): Effect => ({ kind: "continueNextTurn", command }),
   schedule: (dueAt: number, command: Command): Effect => ({ kind: "schedule", dueAt, command }),
-  deadLetter: (command: Command, error: string, cause: Cause): Effect => ({
+  deadLetter: (command: Command, error: string, cause: FailedDelivery): Effect => ({
     kind: "deadLetter",
     command,
     error,

@@ -26,7 +26,7 @@ export function isCheckDue(view: View): boolean {
 export function announceInactive(
   params: Params<"channels.announce-inactive">,
   view: View,
-  asked: Command<"channels.announce-inactive">,
+  request: Command<"channels.announce-inactive">,
 ): Outcome {
   const { since, upTo, afterId } = params;
   const newest = view.counter("channel");
@@ -40,7 +40,7 @@ export function announceInactive(
   }
   const onward =
     last < newest
-      ? effects.send(command(asked.to, "channels.announce-inactive", { since, upTo, afterId: last }, null))
+      ? effects.send(command(request.to, "channels.announce-inactive", { since, upTo, afterId: last }, null))
       : effects.setCounter(counter, upTo);
   return done({}, [...announcements, onward]);
 }

@@ -21,13 +21,13 @@ export function updateChannel(
   caller: UserRecord,
   params: Params<"channel.update">,
   view: View,
-  asked: Command<"channel.update">,
+  command: Command<"channel.update">,
 ): Outcome {
   const { channelId, description } = params;
   const refused = description === null ? null : checkDescription(description.description);
   if (refused !== null) return refused;
   const row = administeredChannel(view, caller, channelId);
-  return isRefusal(row) ? row : decideRecord(channelRecords, { row, caller }, asked, view);
+  return isRefusal(row) ? row : decideRecord(channelRecords, { row, caller }, command, view);
 }
 
 /** DELETE /streams/{stream_id}. */
@@ -35,10 +35,10 @@ export function archiveChannel(
   caller: UserRecord,
   params: Params<"channel.archive">,
   view: View,
-  asked: Command<"channel.archive">,
+  command: Command<"channel.archive">,
 ): Outcome {
   const row = administeredChannel(view, caller, params.channelId);
-  return isRefusal(row) ? row : decideRecord(channelRecords, { row, caller }, asked, view);
+  return isRefusal(row) ? row : decideRecord(channelRecords, { row, caller }, command, view);
 }
 
 function administeredChannel(view: View, caller: UserRecord, channelId: ChannelId): ChannelRecord | Refusal {
@@ -55,13 +55,13 @@ export function setDefaultChannel(
   params: Params<"default-channels.set">,
   view: View,
   caller: UserRecord,
-  asked: Command<"default-channels.set">,
+  command: Command<"default-channels.set">,
 ): Outcome {
   const { channelId, isDefault } = params;
   const row = view.channels.get(channelId);
   const hasAccess = isDefault ? hasContentAccess : hasMetadataAccess;
   if (row === undefined || !hasAccess(view, caller, row)) return refuse.invalidChannelId();
-  return decideRecord(channelRecords, { row, caller }, asked, view);
+  return decideRecord(channelRecords, { row, caller }, command, view);
 }
 
 export const channelChangesDecisions = {

@@ -21,10 +21,10 @@ export interface ChannelFolderContext extends RecordContext<ChannelFolderRecord>
 /** One event contains the changed properties. */
 export function updateFolder(
   { row: before, caller }: ChannelFolderContext,
-  asked: Command<"channel-folder.update">,
+  command: Command<"channel-folder.update">,
   view: View,
 ): Outcome<ChannelFolderContext> {
-  const { name, description, isArchived } = asked.params;
+  const { name, description, isArchived } = command.params;
   const others = channelFolders(view).filter(({ id }) => id !== before.id);
   if (name !== null && isTaken(others, name)) return nameInUse();
   const isSameText = description === null || description.text === before.description;

@@ -45,11 +45,11 @@ export function changeChannelFolder(
   params: Params<"channel-folder.update">,
   view: View,
   caller: UserRecord,
-  asked: Command<"channel-folder.update">,
+  command: Command<"channel-folder.update">,
 ): Outcome {
   const row = view.row("channelFolders", params.folderId);
   if (row === undefined) return invalidFolder();
-  return decideRecord(channelFolderRecords, { row, caller }, asked, view);
+  return decideRecord(channelFolderRecords, { row, caller }, command, view);
 }
 
 /** PATCH /channel_folders: the order must name every folder once, archived ones included. */

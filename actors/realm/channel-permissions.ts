@@ -8,23 +8,23 @@ import { channelGroupSettingNames, channelGroupSettings, type GroupSettingName }
 import { type Effect, effects } from "../protocol/effects.ts";
 import { type StreamUpdate, updateBody } from "../rules/channel-events.ts";
 import { postingNotice } from "./channel-notices.ts";
-import type { Asked, Change } from "./channel-step.ts";
+import type { Change, ChannelRequest } from "./channel-step.ts";
 import { changeGroupValue, checkNamedChanges, type ValueChange } from "./group-values.ts";
 
 /** The organization decides who may change the message deletion permissions. */
-export function checkDeletePolicies(view: View, { caller, channel, params }: Asked): Change | Refusal {
-  const isAsked = (["can_delete_any_message_group", "can_delete_own_message_group"] as const).some(
+export function checkDeletePolicies(view: View, { caller, channel, params }: ChannelRequest): Change | Refusal {
+  const isRequested = (["can_delete_any_message_group", "can_delete_own_message_group"] as const).some(
     (name) => params.groups[name] !== undefined,
   );
-  return isAsked && !hasRealmPermission(view, caller, "can_set_delete_message_policy_group")
+  return isRequested && !hasRealmPermission(view, caller, "can_set_delete_message_policy_group")
     ? refuse.insufficientPermission()
     : { channel };
 }
 
 /** Applies changes in the order of the table. Each anonymous group that is needed gets its own id. */
-export function changeChannelGroups(view: View, asked: Asked): Change | Refusal {
-  const { caller, channel } = asked;
-  const crowded = checkNamedChanges(view, caller, asked.params.groups, (name) => channelGroupId(view, channel, name));
+export function changeChannelGroups(view: View, request: ChannelRequest): Change | Refusal {
+  const { caller, channel } = request;
+  const crowded = checkNamedChanges(view, caller, request.params.groups, (name) => channelGroupId(view, channel, name));
   if (crowded !== null) return crowded;
   const groups: Partial<Record<GroupSettingName, number>> = { ...channel.groups };
   const streamEvents: StreamUpdate[] = [];
@@ -33,13 +33,13 @@ export function changeChannelGroups(view: View, asked: Asked): Change | Refusal 
   const first = view.counter("group") + 1;
   let nextId = first;
   for (const name of channelGroupSettingNames) {
-    const change = changeOf(view, asked, name, nextId);
+    const change = changeOf(view, request, name, nextId);
     if (change === null) continue;
     if (isRefusal(change)) return change;
     groups[name] = change.id;
     rows.push(...change.effects);
     if (change.takesId) nextId++;
-    streamEvents.push(updateBody(channel, name, change.value), ...derived(view, asked, name, change));
+    streamEvents.push(updateBody(channel, name, change.value), ...derived(view, request, name, change));
     if (name === "can_send_message_group") {
       notices.push(postingNotice(view, caller, channelGroupId(view, channel, name), change.value));
     }
@@ -52,7 +52,7 @@ export function changeChannelGroups(view: View, asked: Asked): Change | Refusal 
 /** null: nothing changes, so no permission is required (behaviour 3.3). */
 function changeOf(
   view: View,
-  { caller, before, channel, params }: Asked,
+  { caller, before, channel, params }: ChannelRequest,
   name: GroupSettingName,
   nextId: number,
 ): ValueChange | null | Refusal {
@@ -72,7 +72,7 @@ function changeOf(
 }
 
 /** Older clients read the posting permission from two derived properties (behaviour 3.7). */
-function derived(view: View, { channel }: Asked, name: GroupSettingName, change: ValueChange): StreamUpdate[] {
+function derived(view: View, { channel }: ChannelRequest, name: GroupSettingName, change: ValueChange): StreamUpdate[] {
   if (name !== "can_send_message_group") return [];
   // All anonymous groups map to the same policy, so 0 represents any of them.
   const policy = postPolicy(view, typeof change.value === "number" ? change.value : 0);

@@ -5,14 +5,14 @@ import { realmSetting } from "../../domain/realm-settings.ts";
 import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
-import type { Asked } from "./channel-step.ts";
+import type { ChannelRequest } from "./channel-step.ts";
 import { checkWebPublic } from "./channels.ts";
 
 /** @returns the same object if nothing changes */
-export function changedPrivacy(view: View, asked: Asked): ChannelRecord | Refusal {
-  const { channel } = asked;
-  const after = proposed(asked);
-  const refused = checkCombination(view, asked, after) ?? checkPermission(view, asked, after);
+export function changedPrivacy(view: View, request: ChannelRequest): ChannelRecord | Refusal {
+  const { channel } = request;
+  const after = proposed(request);
+  const refused = checkCombination(view, request, after) ?? checkPermission(view, request, after);
   if (refused !== null) return refused;
   const isSame =
     after.isPrivate === channel.isPrivate &&
@@ -25,7 +25,7 @@ export function changedPrivacy(view: View, asked: Asked): ChannelRecord | Refusa
  * Unless the request sets it, a channel's history becomes protected when the channel becomes private, and public when
  * it becomes public.
  */
-function proposed({ channel, params }: Asked): ChannelRecord {
+function proposed({ channel, params }: ChannelRequest): ChannelRecord {
   const { isPrivate, isWebPublic } = params;
   const isHistoryPublic = params.isHistoryPublic ?? (isPrivate === null ? channel.isHistoryPublic : !isPrivate);
   return {
@@ -37,7 +37,7 @@ function proposed({ channel, params }: Asked): ChannelRecord {
 }
 
 /** Combinations that are invalid for every caller. */
-function checkCombination(view: View, { params }: Asked, after: ChannelRecord): Refusal | null {
+function checkCombination(view: View, { params }: ChannelRequest, after: ChannelRecord): Refusal | null {
   const isImpossible = after.isWebPublic
     ? after.isPrivate || !after.isHistoryPublic
     : !after.isPrivate && !after.isHistoryPublic;
@@ -52,7 +52,7 @@ function checkCombination(view: View, { params }: Asked, after: ChannelRecord): 
 }
 
 /** A caller who opens or restricts access to existing messages must be able to read them (D18). */
-function checkPermission(view: View, { caller, before, params }: Asked, after: ChannelRecord): Refusal | null {
+function checkPermission(view: View, { caller, before, params }: ChannelRequest, after: ChannelRecord): Refusal | null {
   const opensHistory = after.isHistoryPublic && !before.isHistoryPublic;
   if ((params.isPrivate !== null || opensHistory) && !hasContentAccess(view, caller, before)) {
     return refuse.badRequest("Channel content access is required.");

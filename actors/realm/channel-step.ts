@@ -14,7 +14,7 @@ export function channelState({ isArchived }: ChannelRecord): string {
   return isArchived ? "archived" : "open";
 }
 
-export interface Asked {
+export interface ChannelRequest {
   readonly caller: UserRecord;
   /** The channel before the request; access is decided by it, not by what the same request changes. */
   readonly before: ChannelRecord;

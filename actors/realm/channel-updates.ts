@@ -30,12 +30,12 @@ import {
 } from "./channel-notices.ts";
 import { changeChannelGroups, checkDeletePolicies } from "./channel-permissions.ts";
 import { changedPrivacy } from "./channel-privacy.ts";
-import { type Asked, type Change, type ChannelContext, channelState } from "./channel-step.ts";
+import { type Change, type ChannelContext, type ChannelRequest, channelState } from "./channel-step.ts";
 import { channelVisibility, type VisibilityChange } from "./channel-visibility.ts";
 import { checkFolder, retentionDays } from "./channels.ts";
 import { checkRoomForDefault } from "./default-channels.ts";
 
-type Step = (view: View, asked: Asked) => Change | Refusal;
+type Step = (view: View, request: ChannelRequest) => Change | Refusal;
 
 /** @param ofState the steps that depend on whether the channel is archived */
 function stepsWith(ofState: { readonly changeDefault: Step; readonly changeArchiving: Step }): readonly Step[] {
@@ -61,18 +61,18 @@ const stepsOfArchived = stepsWith({
 
 export function updateOpenChannel(
   context: ChannelContext,
-  asked: Command<"channel.update">,
+  command: Command<"channel.update">,
   view: View,
 ): Outcome<ChannelContext> {
-  return update(context, asked, view, stepsOfOpen);
+  return update(context, command, view, stepsOfOpen);
 }
 
 export function updateArchivedChannel(
   context: ChannelContext,
-  asked: Command<"channel.update">,
+  command: Command<"channel.update">,
   view: View,
 ): Outcome<ChannelContext> {
-  return update(context, asked, view, stepsOfArchived);
+  return update(context, command, view, stepsOfArchived);
 }
 
 function update(
@@ -140,9 +140,9 @@ function visibilityChange(
   return channelVisibility(view, next, [after.id], followers);
 }
 
-function changePrivacy(view: View, asked: Asked): Change | Refusal {
-  const { caller, channel } = asked;
-  const after = changedPrivacy(view, asked);
+function changePrivacy(view: View, request: ChannelRequest): Change | Refusal {
+  const { caller, channel } = request;
+  const after = changedPrivacy(view, request);
   if (isRefusal(after) || after === channel) return isRefusal(after) ? after : { channel };
   const body = updateBody(channel, "invite_only", after.isPrivate, {
     history_public_to_subscribers: after.isHistoryPublic,
@@ -151,7 +151,7 @@ function changePrivacy(view: View, asked: Asked): Change | Refusal {
   return { channel: after, streamEvents: [body], notices: [privacyNotice(caller, channel, after)] };
 }
 
-function changeTopicsPolicy(view: View, { caller, channel, params }: Asked): Change | Refusal {
+function changeTopicsPolicy(view: View, { caller, channel, params }: ChannelRequest): Change | Refusal {
   const { topicsPolicy } = params;
   if (topicsPolicy === null) return { channel };
   if (topicsPolicy !== "inherit" && !hasRealmPermission(view, caller, "can_set_topics_policy_group")) {
@@ -189,14 +189,14 @@ function hasNamedTopics(view: View, channelId: ChannelId): boolean {
 }
 
 /** @param check whether the channel's state allows it */
-function changeDefault(check: (asked: Asked) => Refusal | null): Step {
-  return (view, asked) => {
-    const { caller, channel, params } = asked;
+function changeDefault(check: (request: ChannelRequest) => Refusal | null): Step {
+  return (view, request) => {
+    const { caller, channel, params } = request;
     const { isDefault } = params;
     if (isDefault === null) return { channel };
     if (!isAdministrator(caller)) return refuse.badRequest("You do not have permission to change default channels.");
     if (isDefault === channel.isDefault) return { channel };
-    const refused = check(asked) ?? (isDefault ? checkRoomForDefault(view) : null);
+    const refused = check(request) ?? (isDefault ? checkRoomForDefault(view) : null);
     if (refused !== null) return refused;
     return {
       channel: { ...channel, isDefault },
@@ -206,12 +206,12 @@ function changeDefault(check: (asked: Asked) => Refusal | null): Step {
 }
 
 /** The same request must unarchive the channel. */
-function refuseUnlessUnarchived({ params }: Asked): Refusal | null {
+function refuseUnlessUnarchived({ params }: ChannelRequest): Refusal | null {
   return params.isArchived === false ? null : refuse.badRequest("A default channel cannot be archived.");
 }
 
 /** Spec 4.4; D19. */
-function changeRetention(_view: View, { caller, channel, params }: Asked): Change | Refusal {
+function changeRetention(_view: View, { caller, channel, params }: ChannelRequest): Change | Refusal {
   if (params.messageRetentionDays === null) return { channel };
   if (!isAdministrator(caller)) return refuse.administratorRequired();
   const days = retentionDays(params.messageRetentionDays);
@@ -224,7 +224,7 @@ function changeRetention(_view: View, { caller, channel, params }: Asked): Chang
   };
 }
 
-function refuseUnarchiving(_view: View, { channel, params }: Asked): Change | Refusal {
+function refuseUnarchiving(_view: View, { channel, params }: ChannelRequest): Change | Refusal {
   if (params.isArchived === null) return { channel };
   return params.isArchived ? refuseArchiving() : refuse.badRequest("Channel is not currently deactivated");
 }
@@ -234,7 +234,7 @@ function refuseArchiving(): Refusal {
   return refuse.badRequest("is_archived can only be false: only unarchiving is permitted");
 }
 
-function unarchive(view: View, { channel, params }: Asked): Change | Refusal {
+function unarchive(view: View, { channel, params }: ChannelRequest): Change | Refusal {
   const { isArchived } = params;
   if (isArchived === null) return { channel };
   if (isArchived) return refuseArchiving();
@@ -248,7 +248,7 @@ function unarchive(view: View, { channel, params }: Asked): Change | Refusal {
   };
 }
 
-function changeDescription(_view: View, { caller, channel, params }: Asked): Change {
+function changeDescription(_view: View, { caller, channel, params }: ChannelRequest): Change {
   const wanted = params.description;
   if (wanted === null || wanted.description === channel.description) return { channel };
   const { description, renderedDescription } = wanted;
@@ -262,7 +262,7 @@ function changeDescription(_view: View, { caller, channel, params }: Asked): Cha
 /**
  * The event contains the old name as `name` and the new one as `value`. Changing only the case of the name is allowed.
  */
-function rename(view: View, { caller, channel, params }: Asked): Change | Refusal {
+function rename(view: View, { caller, channel, params }: ChannelRequest): Change | Refusal {
   const { newName: name } = params;
   if (name === null) return { channel };
   if (name === channel.name) return refuse.badRequest("Channel already has that name.");
@@ -278,7 +278,7 @@ function rename(view: View, { caller, channel, params }: Asked): Change | Refusa
   };
 }
 
-function changeFolder(view: View, { channel, params }: Asked): Change | Refusal {
+function changeFolder(view: View, { channel, params }: ChannelRequest): Change | Refusal {
   const { folder } = params;
   if (folder === null || folder.id === channel.folderId) return { channel };
   const refused = checkFolder(view, folder.id, "channel.update");

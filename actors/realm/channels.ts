@@ -52,7 +52,7 @@ export function createChannel(
   caller: UserRecord,
   params: Params<"channel.create">,
   view: View,
-  asked: Command<"channel.create">,
+  command: Command<"channel.create">,
 ): Outcome {
   const creation = checkChannelCreate(view, caller, params, newCreations(view, caller, params.groups), 0);
   if (isRefusal(creation)) return creation;
@@ -70,7 +70,7 @@ export function createChannel(
   const announced = userIds.length === 0 ? [] : announcement(view, creation, caller);
   const targets = [{ kind: "join" as const, channel: creation.channel, userIds, color: null }];
   const answer = { id: creation.channel.id };
-  return changeMembers(view, asked, { creations: [creation], targets, answer, after: announced });
+  return changeMembers(view, command, { creations: [creation], targets, answer, after: announced });
 }
 
 /**

@@ -18,7 +18,7 @@ import { endSlice, moveSlice } from "../rules/user-topic-moves.ts";
  * Usage statistics (spec 4.7, new_user_input; D32): per user and day, the number of presence reports with new user
  * input. Old days are deleted.
  */
-export function persistInputs({ counts }: Params<"inputs.persist">, view: View): Outcome {
+export function addActivity({ counts }: Params<"inputs.persist">, view: View): Outcome {
   const newest = Math.max(...counts.map(({ day }) => day));
   const outdated = { start: [0], end: [newest - limits.usage_days_kept + 1], limit: 2 * limits.batch_rows_max };
   return done({}, [
@@ -48,7 +48,7 @@ export function continueTopicEnd(params: Params<"user-topics.end">, view: View):
 export function transferLate(
   params: Params<"read-state.carry">,
   view: View,
-  asked: Command<"read-state.carry">,
+  request: Command<"read-state.carry">,
 ): Outcome {
   // Messages that have been moved again or deleted are skipped.
   const isThere = ({ id }: Seen) => view.row("conversationMessages", [params.to.id, id]) !== undefined;
@@ -56,7 +56,7 @@ export function transferLate(
   if (onward === null) return done({}, rows);
   return done({}, [
     ...rows,
-    effects.continueNextTurn(command(asked.to, asked.type, { ...params, afterUserId: onward }, null)),
+    effects.continueNextTurn(command(request.to, request.type, { ...params, afterUserId: onward }, null)),
   ]);
 }
 
@@ -75,5 +75,5 @@ export const continuationsDecisions = {
   "user-topics.end": forServer(continueTopicEnd),
   "missed-messages.collect": forServer(collectMissed),
   "presence.persist": forServer(persistPresence),
-  "inputs.persist": forServer(persistInputs),
+  "inputs.persist": forServer(addActivity),
 } as const;

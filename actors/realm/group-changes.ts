@@ -25,19 +25,19 @@ export interface UserGroupContext extends RecordContext<NamedGroup> {
 
 export function updateActiveGroup(
   context: UserGroupContext,
-  asked: Command<"group.update">,
+  command: Command<"group.update">,
   view: View,
 ): Outcome<UserGroupContext> {
-  return update(context, asked, view, false);
+  return update(context, command, view, false);
 }
 
 /** A deactivated group can be changed, and reactivated by the same request (spec 2.5, 4.6). */
 export function updateDeactivatedGroup(
   context: UserGroupContext,
-  asked: Command<"group.update">,
+  command: Command<"group.update">,
   view: View,
 ): Outcome<UserGroupContext> {
-  return update(context, asked, view, asked.params.isDeactivated === false);
+  return update(context, command, view, command.params.isDeactivated === false);
 }
 
 function update(
@@ -102,10 +102,10 @@ function changeSettings(
   const events: Effect[] = [];
   let lastId = view.counter("group");
   for (const name of userGroupSettingNames) {
-    const asked = changes[name];
-    if (asked === undefined) continue;
+    const requested = changes[name];
+    if (requested === undefined) continue;
     const named = { name, setting: userGroupSettings[name] };
-    const change = changeGroupValue(after, named, userGroupSettingId(view, group, name), asked, {
+    const change = changeGroupValue(after, named, userGroupSettingId(view, group, name), requested, {
       id: lastId + 1,
       caller,
     });

@@ -34,7 +34,7 @@ export function changeGroupMembers(
   caller: UserRecord,
   params: Params<"group.change-members">,
   view: View,
-  asked: Command<"group.change-members">,
+  sent: Command<"group.change-members">,
 ): Outcome {
   const refused = checkPerson(caller);
   if (refused !== null) return refused;
@@ -55,7 +55,7 @@ export function changeGroupMembers(
   const crowded = checkMembershipsLeft(view, caller, group, grown);
   if (crowded !== null) return crowded;
   const notices = noticeEffects(view, caller, group, steps);
-  return begin(view, asked, { group: after, steps, answer: {} }, { before: [], notices });
+  return begin(view, sent, { group: after, steps, answer: {} }, { before: [], notices });
 }
 
 /**
@@ -147,7 +147,7 @@ function checkAddedSubgroups(
  */
 export function beginMembers(
   view: View,
-  asked: Command,
+  sent: Command,
   request: { readonly group: GroupRecord; readonly memberIds: readonly UserId[]; readonly answer: Answer },
   before: readonly Effect[],
 ): Done<never> {
@@ -156,7 +156,7 @@ export function beginMembers(
     // The event that adds the group lists its members.
     return done(answer, [...before, ...memberIds.map((id) => effects.put("groupMembers", [group.id, id], {}))]);
   }
-  return continueWith(view, asked, { groupId: group.id, steps: [{ op: "add", userIds: memberIds }], answer }, before);
+  return continueWith(view, sent, { groupId: group.id, steps: [{ op: "add", userIds: memberIds }], answer }, before);
 }
 
 interface Begin {
@@ -168,23 +168,23 @@ interface Begin {
 /** Applies the change at once, or applies its subgroups at once and its members slice by slice. */
 function begin(
   view: View,
-  asked: Command,
+  sent: Command,
   { group, steps, answer }: Begin,
   around: { readonly before: readonly Effect[]; readonly notices: readonly Effect[] },
 ): Done<never> {
   const size = steps.reduce((sum, { userIds }) => sum + userIds.length, 0);
   const isWhole = size <= sliceSize(view, group.id);
   const now = [...around.before, ...changeEffects(view, group, isWhole ? steps : []), ...around.notices];
-  return isWhole ? done(answer, now) : continueWith(view, asked, { groupId: group.id, steps, answer }, now);
+  return isWhole ? done(answer, now) : continueWith(view, sent, { groupId: group.id, steps, answer }, now);
 }
 
 function continueWith(
   view: View,
-  asked: Command,
+  sent: Command,
   { groupId, steps, answer }: Pick<GroupMembersRest, "groupId" | "steps"> & { readonly answer: Answer },
   now: readonly Effect[],
 ): Done<never> {
-  const waiting = asked.ticket === null ? null : { ticket: asked.ticket, boot: view.counter("boot"), answer };
+  const waiting = sent.ticket === null ? null : { ticket: sent.ticket, boot: view.counter("boot"), answer };
   const rest = command({ actor: "realm" }, "group-members.continue", { groupId, steps, waiting }, null);
   return { ...done<never>(null, [...now, effects.send(rest)]), keptAnswer: answer };
 }

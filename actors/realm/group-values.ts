@@ -105,24 +105,24 @@ export function withLaterIds<Name extends string>(
 /**
  * Bounds how many users and groups the permissions in one request name directly, those that one person has named, and
  * those of the organization (S3). What a request names no more makes room for what it names.
- * @param asked.count number of objects that get these permissions
- * @param asked.replaced ids of the groups that hold the permissions before
+ * @param naming.count number of objects that get these permissions
+ * @param naming.replaced ids of the groups that hold the permissions before
  */
 export function checkNamed(
   view: View,
   caller: UserRecord | null,
-  asked: {
+  naming: {
     readonly values: Iterable<GroupSettingValue | undefined>;
     readonly count?: number;
     readonly replaced?: Iterable<number>;
   },
 ): Refusal | null {
   let named = 0;
-  for (const value of asked.values) {
+  for (const value of naming.values) {
     if (typeof value === "object") named += value.direct_members.length + value.direct_subgroups.length;
   }
   if (named === 0) return null;
-  named *= asked.count ?? 1;
+  named *= naming.count ?? 1;
   const request = limits.permission_names_per_request_max;
   if (named > request) {
     return refuse.badRequest(`Permissions name too many users (maximum ${request} in one request). Use a user group.`);
@@ -130,7 +130,7 @@ export function checkNamed(
   const person = caller === null ? null : personOf(view, caller);
   let freed = 0;
   let freedOfPerson = 0;
-  for (const id of new Set(asked.replaced)) {
+  for (const id of new Set(naming.replaced)) {
     const group = view.groups.get(id);
     if (group === undefined || group.name !== null) continue;
     freed += namesIn(group);

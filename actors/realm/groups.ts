@@ -27,7 +27,7 @@ export function createGroup(
   caller: UserRecord,
   params: Params<"group.create">,
   view: View,
-  asked: Command<"group.create">,
+  command: Command<"group.create">,
 ): Outcome {
   const refused = checkCreation(view, caller, params);
   if (refused !== null) return refused;
@@ -62,7 +62,7 @@ export function createGroup(
     effects.setCounter("group", resolved.records.at(-1)?.id ?? id),
     groupEvent(group, { op: "add" }),
   ];
-  return beginMembers(view, asked, { group, memberIds: ascending(memberIds), answer: { group_id: id } }, before);
+  return beginMembers(view, command, { group, memberIds: ascending(memberIds), answer: { group_id: id } }, before);
 }
 
 function checkCreation(view: View, caller: UserRecord, params: Command<"group.create">["params"]): Refusal | null {
@@ -95,14 +95,14 @@ export function changeGroup(
   caller: UserRecord,
   { groupId }: Params<"group.update" | "group.deactivate">,
   view: View,
-  asked: Command<"group.update"> | Command<"group.deactivate">,
+  command: Command<"group.update"> | Command<"group.deactivate">,
 ): Outcome {
   const refused = checkPerson(caller);
   if (refused !== null) return refused;
   const group = namedGroup(view, groupId);
   if (group === undefined) return refuse.invalidUserGroup();
   if (!canManageGroup(view, caller, group)) return refuse.insufficientPermission();
-  return decideRecord(userGroups, { row: group, caller }, asked, view);
+  return decideRecord(userGroups, { row: group, caller }, command, view);
 }
 
 export const groupsDecisions = {

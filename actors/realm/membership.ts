@@ -45,7 +45,7 @@ export function sizeOf(targets: readonly { readonly userIds: readonly UserId[] }
 }
 
 /** Applies the change at once, or starts it. */
-export function changeMembers(view: View, asked: Command, request: ChangeRequest): Done<never> {
+export function changeMembers(view: View, sent: Command, request: ChangeRequest): Done<never> {
   const { creations, targets, answer, after } = request;
   const isSmall = creations.length <= limits.channels_created_per_command_max;
   if (isSmall && sizeOf(targets) <= limits.subscribers_per_command_max) {
@@ -58,7 +58,7 @@ export function changeMembers(view: View, asked: Command, request: ChangeRequest
       ...after.map(effects.send),
     ]);
   }
-  const waiting = asked.ticket === null ? null : { ticket: asked.ticket, boot: view.counter("boot"), answer };
+  const waiting = sent.ticket === null ? null : { ticket: sent.ticket, boot: view.counter("boot"), answer };
   const left = targets.map(({ channel, ...target }) => ({ ...target, channelId: channel.id }));
   const members = { targets: left, waiting, after };
   const begun = [...takenIds(creations), ...creationSlice(view, creations, members)];

@@ -83,10 +83,10 @@ export function addSubscriptions(
   caller: UserRecord,
   params: Params<"subscriptions.add">,
   view: View,
-  asked: Command<"subscriptions.add">,
+  command: Command<"subscriptions.add">,
 ): Outcome {
   const additions = planAdditions(view, caller, params, new Set());
-  return isRefusal(additions) ? additions : changeMembers(view, asked, additions);
+  return isRefusal(additions) ? additions : changeMembers(view, command, additions);
 }
 
 /** DELETE /users/me/subscriptions. */
@@ -94,11 +94,11 @@ export function removeSubscriptions(
   caller: UserRecord,
   params: Params<"subscriptions.remove">,
   view: View,
-  asked: Command<"subscriptions.remove">,
+  command: Command<"subscriptions.remove">,
 ): Outcome {
   const { channelNames, principals } = params;
   const removals = planRemovals(view, caller, channelNames, principals, new Set());
-  return isRefusal(removals) ? removals : changeMembers(view, asked, { ...removals, creations: [], after: [] });
+  return isRefusal(removals) ? removals : changeMembers(view, command, { ...removals, creations: [], after: [] });
 }
 
 /** PATCH /users/me/subscriptions: subscribes, then unsubscribes. A channel in both lists is left unchanged. */
@@ -106,7 +106,7 @@ export function updateSubscriptions(
   caller: UserRecord,
   params: Params<"subscriptions.update">,
   view: View,
-  asked: Command<"subscriptions.update">,
+  command: Command<"subscriptions.update">,
 ): Outcome {
   const { add, removeNames } = params;
   const leaving = new Set(removeNames.map(nameKey));
@@ -115,7 +115,7 @@ export function updateSubscriptions(
   const passing = new Set(add.channels.map(({ name }) => nameKey(name)).filter((name) => leaving.has(name)));
   const removals = planRemovals(view, caller, removeNames, null, passing);
   if (isRefusal(removals)) return removals;
-  return changeMembers(view, asked, {
+  return changeMembers(view, command, {
     creations: additions.creations,
     targets: [...additions.targets, ...removals.targets],
     answer: { ...additions.answer, ...removals.answer },
@@ -260,10 +260,10 @@ function planRemovals(
   view: View,
   caller: UserRecord,
   channelNames: readonly string[],
-  principalsAsked: readonly (number | string)[] | null,
+  requestedPrincipals: readonly (number | string)[] | null,
   passing: ReadonlySet<string>,
 ): Pick<Additions, "targets" | "answer"> | Refusal {
-  const principals = resolvePrincipals(view, caller, principalsAsked);
+  const principals = resolvePrincipals(view, caller, requestedPrincipals);
   if (!Array.isArray(principals)) return principals;
   if (principals.length * channelNames.length > limits.subscribers_per_request_max) return tooMany();
 

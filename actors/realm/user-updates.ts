@@ -23,7 +23,7 @@ import { addressEvents } from "../rules/user-events.ts";
 import { setProfileValues } from "./profile-values.ts";
 import { roleEffects } from "./user-roles.ts";
 
-interface Asked {
+interface UserRequest {
   readonly caller: UserRecord;
   /** The account after the previous steps. */
   readonly user: UserRecord;
@@ -35,7 +35,7 @@ interface Change {
   readonly effects: readonly Effect[];
 }
 
-type Step = (view: View, asked: Asked) => Change | Refusal;
+type Step = (view: View, request: UserRequest) => Change | Refusal;
 
 const lastOwner = "The owner permission cannot be removed from the only organization owner.";
 
@@ -69,16 +69,16 @@ export function mayManage(caller: UserRecord, user: UserRecord): boolean {
   return isAdministrator(caller) || (user.botType !== null && user.botOwnerId === caller.id);
 }
 
-function unchanged({ user }: Asked): Change {
+function unchanged({ user }: UserRequest): Change {
   return { user, effects: [] };
 }
 
-function changeRole(view: View, asked: Asked): Change | Refusal {
-  const { caller, user, params } = asked;
-  if (params.role === null) return unchanged(asked);
+function changeRole(view: View, request: UserRequest): Change | Refusal {
+  const { caller, user, params } = request;
+  if (params.role === null) return unchanged(request);
   const role = asRole(params.role);
   if (role === null) return refuse.badRequest("Guests cannot be organization administrators");
-  if (role === user.role) return unchanged(asked);
+  if (role === user.role) return unchanged(request);
   const concernsOwners = role === roles.owner || user.role === roles.owner;
   if (concernsOwners && caller.role !== roles.owner) return refuse.ownerRequired();
   if (!isAdministrator(caller)) return refuse.administratorRequired();
@@ -98,10 +98,10 @@ export function isLastOwner(view: View, user: UserRecord): boolean {
   return user.role === roles.owner && user.isActive && user.botType === null && view.users.activeOwners === 1;
 }
 
-function changeName(view: View, asked: Asked): Change | Refusal {
-  const { user, params } = asked;
+function changeName(view: View, request: UserRequest): Change | Refusal {
+  const { user, params } = request;
   const fullName = params.fullName?.trim() ?? "";
-  if (fullName === "" || fullName === user.fullName) return unchanged(asked);
+  if (fullName === "" || fullName === user.fullName) return unchanged(request);
   const badName = checkFullName(fullName, limits.full_name_code_points_max);
   if (badName !== null) return badName;
   const shared = user.botType === null ? refuseSharedName(view, fullName, user.id) : null;
@@ -112,9 +112,9 @@ function changeName(view: View, asked: Asked): Change | Refusal {
 }
 
 /** Validated like changes of one's own profile, with the caller's permissions. Bots have no profile. */
-function changeProfile(view: View, asked: Asked): Change | Refusal {
-  const { caller, user, params } = asked;
-  if (params.profileData.length === 0) return unchanged(asked);
+function changeProfile(view: View, request: UserRequest): Change | Refusal {
+  const { caller, user, params } = request;
+  if (params.profileData.length === 0) return unchanged(request);
   if (user.botType !== null) return refuse.badRequest("Bots have no custom profile fields");
   const changed = setProfileValues(view, user, params.profileData, caller);
   return isRefusal(changed) ? changed : { user, effects: changed.effects };
@@ -124,10 +124,10 @@ function changeProfile(view: View, asked: Asked): Change | Refusal {
  * Takes effect immediately without confirmation, because only trusted owners have this permission (spec 4.8, D7).
  * Pending confirmation links of the account are revoked, so that they cannot undo the change.
  */
-function changeAddress(view: View, asked: Asked): Change | Refusal {
-  const { caller, user, params } = asked;
+function changeAddress(view: View, request: UserRequest): Change | Refusal {
+  const { caller, user, params } = request;
   const email = params.newEmail?.trim() ?? null;
-  if (email === null || email === user.email) return unchanged(asked);
+  if (email === null || email === user.email) return unchanged(request);
   if (!caller.canChangeUserEmails || caller.role !== roles.owner) {
     return refuse.badRequest("User not authorized to change user emails");
   }

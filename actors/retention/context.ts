@@ -24,7 +24,7 @@ export interface Counting {
 }
 
 /** A round that waits for an operator to confirm it. */
-export interface Held {
+export interface PausedSweep {
   /** The realm's time that the round used to decide which messages are too old. */
   readonly at: number;
   readonly allMessages: number;
@@ -42,7 +42,7 @@ export interface RetentionContext {
    * unchanged, the clock has not jumped since.
    */
   readonly allowedLeaps: number | null;
-  readonly held: Held | null;
+  readonly held: PausedSweep | null;
 }
 
 /** In the state `sweeping`. */

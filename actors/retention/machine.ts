@@ -20,7 +20,7 @@
 import { forServer } from "../protocol/decide.ts";
 import { decide, ignore, lead, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
 import { initialRetention, type RetentionContext, type SweepingContext } from "./context.ts";
-import { abandonSweep, allowJumps, begin, beginWhenDue, confirmHeld, repeatRound, sweep } from "./sweeps.ts";
+import { abandonSweep, allowJumps, begin, beginWhenDue, confirmPaused, repeatRound, sweep } from "./sweeps.ts";
 
 export const retentionMachineVersion = 1;
 
@@ -62,7 +62,7 @@ export const retentionMachine = setupMachine<RetentionContext>().createMachine({
     },
     held: {
       on: {
-        ...lead(decide<RetentionContext>({ "retention.check": begin, "retention.confirm": confirmHeld }), {
+        ...lead(decide<RetentionContext>({ "retention.check": begin, "retention.confirm": confirmPaused }), {
           "retention.check": begins,
           "retention.confirm": begins,
         }),

@@ -130,19 +130,19 @@ export function repeatRound({ round }: SweepingContext): Outcome<SweepingContext
 
 export function beginWhenDue(
   context: RetentionContext,
-  asked: Command<"retention.due">,
+  request: Command<"retention.due">,
   view: View,
 ): Outcome<RetentionContext> {
-  return context.dueAt === asked.params.dueAt ? begin(context, asked, view) : done({}, []);
+  return context.dueAt === request.params.dueAt ? begin(context, request, view) : done({}, []);
 }
 
 /** An operator confirms that the clock is correct, or that the messages may be removed anyway. */
-export function confirmHeld(
+export function confirmPaused(
   context: RetentionContext,
-  asked: Command<"retention.confirm">,
+  request: Command<"retention.confirm">,
   view: View,
 ): Outcome<RetentionContext> {
-  return begin({ ...context, allowedLeaps: view.clockJumps }, asked, view);
+  return begin({ ...context, allowedLeaps: view.clockJumps }, request, view);
 }
 
 /** The same while no round is held: the next one is not counted. */
@@ -166,12 +166,12 @@ function nextSlice(): Effect {
 /** One slice examines a bounded number of messages and channels, and removes at most those. */
 export function sweep(
   context: SweepingContext,
-  asked: Command<"retention.sweep">,
+  request: Command<"retention.sweep">,
   view: View,
 ): Outcome<RetentionContext> {
   const { round } = context;
   // The clock jumped during the round: the rest is counted first.
-  if (round.counting === null && context.allowedLeaps !== view.clockJumps) return begin(context, asked, view);
+  if (round.counting === null && context.allowedLeaps !== view.clockJumps) return begin(context, request, view);
   if (round.counting !== null) return count(context, { ...round, counting: round.counting }, view);
   if (!round.areDirectsDone) return sweepDirects(context, round, view);
   return sweepChannels(round, view);

@@ -13,14 +13,14 @@ import { type PersonalFlag, personalFlags } from "../../schemas/message-flags.ts
 import { type Effect, effects } from "../protocol/effects.ts";
 import { flagEvents } from "./read-rows.ts";
 
-export interface HeldFlag {
+export interface MessageFlag {
   readonly messageId: MessageId;
   readonly userId: UserId;
   readonly flag: PersonalFlag;
 }
 
 /** Both rows: by user and by message. */
-export function putFlag({ userId, flag, messageId }: HeldFlag): Effect[] {
+export function putFlag({ userId, flag, messageId }: MessageFlag): Effect[] {
   const number = personalFlags[flag];
   return [
     effects.put("messageFlags", [userId, number, messageId], {}),
@@ -28,7 +28,7 @@ export function putFlag({ userId, flag, messageId }: HeldFlag): Effect[] {
   ];
 }
 
-export function removeFlag({ userId, flag, messageId }: HeldFlag): Effect[] {
+export function removeFlag({ userId, flag, messageId }: MessageFlag): Effect[] {
   const number = personalFlags[flag];
   return [
     effects.remove("messageFlags", [userId, number, messageId]),
@@ -41,7 +41,7 @@ const flagNames: ReadonlyMap<number, PersonalFlag> = new Map(
 );
 
 /** One range scan if the message ids are close together, as they almost always are; most messages have no flags. */
-export function flagsHeld(view: View, messageIds: readonly MessageId[]): HeldFlag[] {
+export function flagsOnMessages(view: View, messageIds: readonly MessageId[]): MessageFlag[] {
   const wanted = new Set(messageIds);
   const between = (first: number, last: number, limit: number) =>
     view.keys("flagHolders", { start: [first], end: [last + 1], limit });
@@ -58,10 +58,10 @@ export function flagsHeld(view: View, messageIds: readonly MessageId[]): HeldFla
  * Ids of users who receive changes of channel messages only because they flagged one: not subscribed, or only since it
  * was posted, but able to read it. None in protected history, where the event would reveal other messages.
  */
-export function unsubscribedFlagHolders(view: View, channelId: ChannelId, held: readonly HeldFlag[]): number[] {
+export function unsubscribedFlagHolders(view: View, channelId: ChannelId, flags: readonly MessageFlag[]): number[] {
   const channel = view.channels.get(channelId);
   if (channel === undefined || isProtected(channel)) return [];
-  const outside = held.filter(({ userId, messageId }) => {
+  const outside = flags.filter(({ userId, messageId }) => {
     const periods = view.subscriptions.get(userId, channelId)?.periods ?? [];
     return !view.subscriptions.isSubscribed(userId, channelId) || !hasReceived(periods, messageId);
   });
@@ -72,7 +72,7 @@ function isProtected(channel: ChannelRecord): boolean {
   return channel.isPrivate && !channel.isHistoryPublic;
 }
 
-function isReadable(view: View, channel: ChannelRecord, { userId, messageId }: HeldFlag): boolean {
+function isReadable(view: View, channel: ChannelRecord, { userId, messageId }: MessageFlag): boolean {
   const user = view.users.get(userId);
   return user !== undefined && canReadChannelMessage(view, user, channel, messageId);
 }
@@ -85,7 +85,7 @@ function receivesDeletion(
   view: View,
   channel: ChannelRecord,
   recipients: ReadonlySet<number>,
-  { userId, messageId }: HeldFlag,
+  { userId, messageId }: MessageFlag,
 ) {
   if (recipients.has(userId)) return true;
   const subscription = view.subscriptions.get(userId, channel.id);
@@ -102,18 +102,18 @@ function receivesDeletion(
 export function flagsOfDeleted(
   view: View,
   channelId: ChannelId | null,
-  held: readonly HeldFlag[],
+  flags: readonly MessageFlag[],
   also: readonly number[],
 ): Effect[] {
   const channel = view.channels.get(channelId ?? 0);
   const recipients = new Set(also);
   const nonRecipients =
-    channel === undefined ? [] : held.filter((flag) => !receivesDeletion(view, channel, recipients, flag));
-  return [...held.flatMap(removeFlag), ...endings(nonRecipients)];
+    channel === undefined ? [] : flags.filter((flag) => !receivesDeletion(view, channel, recipients, flag));
+  return [...flags.flatMap(removeFlag), ...endings(nonRecipients)];
 }
 
-function endings(flags: readonly HeldFlag[]): Effect[] {
-  const idsByHolder = new Map<string, { first: HeldFlag; ids: number[] }>();
+function endings(flags: readonly MessageFlag[]): Effect[] {
+  const idsByHolder = new Map<string, { first: MessageFlag; ids: number[] }>();
   for (const flag of flags) {
     const key = `${flag.userId} ${flag.flag}`;
     const known = idsByHolder.get(key) ?? { first: flag, ids: [] };
@@ -130,7 +130,7 @@ function endings(flags: readonly HeldFlag[]): Effect[] {
 export function flagsLost(view: View, messageIds: readonly MessageId[], fromId: number, toId: number): Effect[] {
   const [from, to] = [view.channels.get(fromId), view.channels.get(toId)];
   if (from === undefined || to === undefined || from.id === to.id) return [];
-  const held = flagsHeld(view, messageIds);
-  const lost = held.filter((flag) => isReadable(view, from, flag) && !isReadable(view, to, flag));
+  const flags = flagsOnMessages(view, messageIds);
+  const lost = flags.filter((flag) => isReadable(view, from, flag) && !isReadable(view, to, flag));
   return [...lost.flatMap(removeFlag), ...endings(lost)];
 }

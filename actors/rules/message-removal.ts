@@ -10,7 +10,7 @@ import { hasTrait } from "../../schemas/message-traits.ts";
 import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
 import { command } from "../protocol/commands.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
-import { flagsHeld, flagsOfDeleted, unsubscribedFlagHolders } from "./flag-holders.ts";
+import { flagsOfDeleted, flagsOnMessages, unsubscribedFlagHolders } from "./flag-holders.ts";
 import { releaseAttachments } from "./message-attachments.ts";
 import { submessagesOfDeleted } from "./submessage-rows.ts";
 
@@ -37,14 +37,14 @@ export function removeMessages(
 ): Effect[] {
   if (messages.length === 0) return [];
   const ids = messages.map(({ id }) => id).sort((a, b) => a - b);
-  const held = flagsHeld(view, ids);
-  const recipients = [...additionalRecipients, ...unsubscribedFlagHolders(view, place.channelId ?? 0, held)];
+  const flags = flagsOnMessages(view, ids);
+  const recipients = [...additionalRecipients, ...unsubscribedFlagHolders(view, place.channelId ?? 0, flags)];
   const withFiles = messages.filter(({ traits }) => hasTrait(traits, "hasAttachment")).map(({ id }) => id);
   return [
     ...rowsOf(view, place, messages),
     ...releaseAttachments(view, withFiles),
     deletionEvent(place, ids, recipients),
-    ...flagsOfDeleted(view, place.channelId, held, recipients),
+    ...flagsOfDeleted(view, place.channelId, flags, recipients),
     effects.send(command({ actor: "conversation", id: place.id }, "topic.refreshLastMessage", {}, null)),
     ...firstMessageSearch(view, place, ids),
   ];

@@ -27,14 +27,14 @@ export function reminderSummary(view: View, message: MessageRecord, note: string
 /** The text that is delivered. */
 export function reminderText(view: View, person: UserRecord, { messageId, note }: ReminderRecord): string {
   const message = view.row("messages", messageId);
-  const said = noteLines(forReader(view, person, note));
+  const lines = noteLines(forReader(view, person, note));
   if (message === undefined || !canReadMessage(view, person, message)) {
-    return ["You asked to be reminded of a message that you can no longer read.", ...said].join("\n\n");
+    return ["You asked to be reminded of a message that you can no longer read.", ...lines].join("\n\n");
   }
   const writer = view.users.get(message.senderId);
   const isKnown = writer !== undefined && canAccessUser(view, person, writer);
   const intro = `You asked to be reminded of ${linkTo(view, message)}.`;
-  const head = [intro, ...said, `${isKnown ? silentMention(writer) : unknownName} wrote:\n`].join("\n\n");
+  const head = [intro, ...lines, `${isKnown ? silentMention(writer) : unknownName} wrote:\n`].join("\n\n");
   return head + quote(quotable(view, person, message), limits.message_code_points_max - codePoints(head));
 }
 

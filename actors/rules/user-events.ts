@@ -11,14 +11,14 @@ import { type Effect, effects } from "../protocol/effects.ts";
  * A viewer may receive an address change as up to three events: the real address, the address shown in messages, and
  * the avatar derived from it. Each needs its own event id.
  */
-const addressPieces = 3;
+const addressChunks = 3;
 
 /** Emits an event if the address or its visibility changed. */
 export function addressEvents(before: UserRecord, after: UserRecord): Effect[] {
   const [was, is] = [addressVisibility(before), addressVisibility(after)];
   if (JSON.stringify(was) === JSON.stringify(is)) return [];
   const body = { op: "update_address" as const, user_id: after.id, before: was, after: is };
-  return [effects.emit("realm_user", body, { to: "realm" }, addressPieces)];
+  return [effects.emit("realm_user", body, { to: "realm" }, addressChunks)];
 }
 
 export function avatarEvent(user: UserRecord): Effect {

@@ -55,10 +55,10 @@ export function requestDeletion(
   { deadline }: Params<"topic-deletion.request">,
   view: View,
   caller: UserRecord,
-  asked: Command<"topic-deletion.request">,
+  request: Command<"topic-deletion.request">,
   context: TopicDeletionContext,
 ): Outcome<TopicDeletionContext> {
-  const target = addressAs(asked.to, "topic-deletion");
+  const target = addressAs(request.to, "topic-deletion");
   const channel = openChannel(view, caller, target.channelId);
   if (isRefusal(channel)) return channel;
   const named = view.row("topicNames", [channel.id, fold(target.topic)]);
@@ -67,7 +67,7 @@ export function requestDeletion(
   // The topic was renamed or emptied meanwhile: waiting requests are answered together with this one.
   if (named === undefined) return complete({ complete: true }, living, []);
   if (living.length >= limits.topic_deletion_waiters_max) return refuse.overloaded();
-  const waiters: Waiter[] = asked.ticket === null ? [...living] : [...living, { ticket: asked.ticket, deadline }];
+  const waiters: Waiter[] = request.ticket === null ? [...living] : [...living, { ticket: request.ticket, deadline }];
   const highWaterId = view.counter("message");
   const isRepeated = context.conversationId === named.id;
   const newestId = isRepeated ? context.newestId : (newestMessages(view, named.id, highWaterId, 1)[0]?.id ?? 0);
@@ -88,10 +88,10 @@ export function requestDeletion(
 /** Deletes the newest batch. The deadline is checked afterwards, so every request makes progress. */
 export function continueDeletion(
   context: TopicDeletionContext,
-  asked: Command<"topic-deletion.continue" | "topic-deletion.move-ended">,
+  request: Command<"topic-deletion.continue" | "topic-deletion.move-ended">,
   view: View,
 ): Outcome<TopicDeletionContext> {
-  const target = addressAs(asked.to, "topic-deletion");
+  const target = addressAs(request.to, "topic-deletion");
   const channel = view.channels.get(target.channelId);
   if (context.conversationId === null) return complete({}, context.waiters, []);
   // After a restart no request is waiting: stop at this batch boundary. A repeated request continues the deletion.
@@ -154,14 +154,14 @@ function nextDeadline(target: Target, waiters: readonly Waiter[]): Effect[] {
 /** The timer fired while the deletion still waits for the move. Every repeated request has set another one. */
 export function expireWaiters(
   context: TopicDeletionContext,
-  asked: Command<"topic-deletion.deadline">,
+  request: Command<"topic-deletion.deadline">,
   view: View,
 ): Outcome<TopicDeletionContext> {
   // After a restart no request is waiting.
   if (context.boot !== view.counter("boot")) return done({}, [], { waiters: [] }, "parked");
   const { patient, replies } = atDeadline(context, view);
   if (replies.length === 0) return done({}, []);
-  const all = [...replies, ...nextDeadline(addressAs(asked.to, "topic-deletion"), patient)];
+  const all = [...replies, ...nextDeadline(addressAs(request.to, "topic-deletion"), patient)];
   return done({}, all, { waiters: patient }, whileWaiting(patient, "waiting-for-move"));
 }
 

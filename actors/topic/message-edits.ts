@@ -48,12 +48,12 @@ export function editMessage(
   caller: UserRecord,
   params: Params<"message.edit">,
   view: View,
-  asked: Command<"message.edit">,
+  command: Command<"message.edit">,
   context: TopicContext,
 ): Outcome<TopicContext> {
-  const edit = checkEdit(context, view, caller, addressAs(asked.to, "message").id, params);
+  const edit = checkEdit(context, view, caller, addressAs(command.to, "message").id, params);
   if (isRefusal(edit)) return edit;
-  return edit.move === null ? editContent(context, edit, view) : moveMessages(context, asked, edit, edit.move, view);
+  return edit.move === null ? editContent(context, edit, view) : moveMessages(context, command, edit, edit.move, view);
 }
 
 /** The content may still change. A second move must wait; that error comes after all other checks. */
@@ -102,7 +102,7 @@ function readEdit(context: TopicContext, params: MessageEdit, view: View, asking
   const { caller, message, channel } = asking;
   const refusedContent = params.content === null ? null : checkContentEdit(view, caller, message);
   if (refusedContent !== null) return refusedContent;
-  const topic = askedTopic(context, params, view);
+  const topic = requestedTopic(context, params, view);
   const channelId = params.channelId === context.channelId ? null : params.channelId;
   const refusedForm = checkForm(context, view, params, asking, { topic, channelId });
   if (refusedForm !== null) return refusedForm;
@@ -127,7 +127,7 @@ function readEdit(context: TopicContext, params: MessageEdit, view: View, asking
 }
 
 /** The requested topic, not yet truncated; null: none, or the current name. */
-function askedTopic(context: TopicContext, { topic }: MessageEdit, view: View): string | null {
+function requestedTopic(context: TopicContext, { topic }: MessageEdit, view: View): string | null {
   if (topic === null) return null;
   const named = namedTopic(view, topic);
   return context.userIds === null && cutTopic(named) === context.topic ? null : named;
@@ -326,14 +326,14 @@ function alertRows(message: MessageRecord, alerts: MessageAlertsRecord | null): 
 
 function moveMessages(
   context: TopicContext,
-  asked: Command<"message.edit">,
+  command: Command<"message.edit">,
   edit: CheckedEdit,
   checked: CheckedMove,
   view: View,
 ): Outcome<TopicContext> {
   const { caller, message } = edit;
   const links = relinked(view, edit);
-  const planned = planMove(context, asked, view, {
+  const planned = planMove(context, command, view, {
     caller,
     message,
     from: checked.from,

@@ -35,34 +35,34 @@ function postMessage(
   sender: UserRecord,
   { answersMessageId }: Params<"message.post">,
   view: View,
-  asked: Command<"message.post">,
+  command: Command<"message.post">,
   context: TopicContext,
 ): Outcome<TopicContext> {
-  const outcome = post(context, asked, view, sender);
+  const outcome = post(context, command, view, sender);
   if (outcome.kind === "done" || answersMessageId === undefined) return outcome;
   return done({}, reportFailureToOwner(view, sender.id, answersMessageId, `Its answer was refused: ${outcome.msg}`));
 }
 
 /** Posts a message for another decision. Its sender may have been deactivated. */
-export function postNow(context: TopicContext, asked: Command<"message.post">, view: View): Outcome<TopicContext> {
-  const sender = callerOf(asked, view);
-  return sender?.isActive === true ? post(context, asked, view, sender) : refuse.userDeactivated();
+export function postNow(context: TopicContext, command: Command<"message.post">, view: View): Outcome<TopicContext> {
+  const sender = callerOf(command, view);
+  return sender?.isActive === true ? post(context, command, view, sender) : refuse.userDeactivated();
 }
 
 function post(
   context: TopicContext,
-  asked: Command<"message.post">,
+  command: Command<"message.post">,
   view: View,
   sender: UserRecord,
 ): Outcome<TopicContext> {
   return context.userIds === null
-    ? postToChannel(context, asked, view, sender)
-    : postDirectly(context, asked, view, sender, context.userIds);
+    ? postToChannel(context, command, view, sender)
+    : postDirectly(context, command, view, sender, context.userIds);
 }
 
 function postToChannel(
   context: TopicContext,
-  asked: Command<"message.post">,
+  command: Command<"message.post">,
   view: View,
   sender: UserRecord,
 ): Outcome<TopicContext> {
@@ -70,12 +70,12 @@ function postToChannel(
   if (channel === undefined) return refuse.channelIdUnknown(context.channelId ?? 0);
   const refused = checkPostingToChannel(view, sender, channel, context.topic);
   if (refused !== null) return refused;
-  const rendered = resolveContent(asked.params.parsed, mentionResolver(view, mentionAuthor(asked, view, sender)));
+  const rendered = resolveContent(command.params.parsed, mentionResolver(view, mentionAuthor(command, view, sender)));
   const wildcards = { rendered, channel, conversationId: context.id };
   const forbidden = checkWildcards(view, sender, wildcards) ?? checkGroupMentions(view, rendered);
   if (forbidden !== null) return forbidden;
   const mentionedBotIds = namedBots(view, channel, rendered.mentionedUserIds);
-  const post = writeMessage(context, asked, view, sender, { rendered, mentionedBotIds });
+  const post = writeMessage(context, command, view, sender, { rendered, mentionedBotIds });
   const { topic, userIds } = context;
   const { message, alerts } = post;
   const posted = { message, alerts, sender, channel, topic, userIds, rendered };
@@ -83,10 +83,10 @@ function postToChannel(
   const all = [
     ...post.effects,
     effects.put("channelMessages", [channel.id, post.message.id], channelIndexRow(post.message)),
-    ...readBefore(view, channel, asked.params.readById, post.message.id),
+    ...readBefore(view, channel, command.params.readById, post.message.id),
     // Clients must know the topic's policy before they decide whether to notify (behaviour 5.1).
     ...policies.effects,
-    effects.emit("message", messageEventBody(asked, post.message), {
+    effects.emit("message", messageEventBody(command, post.message), {
       to: "channel",
       id: channel.id,
       also: mentionedBotIds,
@@ -111,8 +111,8 @@ function readBefore(view: View, channel: ChannelRecord, userId: UserId | undefin
  * The user whose access decides which mentions become links: the sender, or the user on whose behalf a bot of the
  * server posts.
  */
-function mentionAuthor(asked: Command<"message.post">, view: View, sender: UserRecord): UserRecord {
-  const { mentionsAs } = asked.params;
+function mentionAuthor(command: Command<"message.post">, view: View, sender: UserRecord): UserRecord {
+  const { mentionsAs } = command.params;
   return mentionsAs === undefined ? sender : (view.users.get(mentionsAs) ?? sender);
 }
 
@@ -147,20 +147,20 @@ export function checkTopicPolicy(view: View, channel: ChannelRecord, topic: stri
 
 function postDirectly(
   context: TopicContext,
-  asked: Command<"message.post">,
+  command: Command<"message.post">,
   view: View,
   sender: UserRecord,
   userIds: readonly UserId[],
 ): Outcome<TopicContext> {
   const refused = checkDirectRecipients(view, sender, userIds) ?? checkInitiator(context, view, sender);
   if (refused !== null) return refused;
-  const rendered = resolveContent(asked.params.parsed, mentionResolver(view, mentionAuthor(asked, view, sender)));
+  const rendered = resolveContent(command.params.parsed, mentionResolver(view, mentionAuthor(command, view, sender)));
   const forbidden = checkGroupMentions(view, rendered);
   if (forbidden !== null) return forbidden;
-  const post = writeMessage(context, asked, view, sender, { rendered, mentionedBotIds: [] });
+  const post = writeMessage(context, command, view, sender, { rendered, mentionedBotIds: [] });
   const all = [
     ...post.effects,
-    effects.emit("message", messageEventBody(asked, post.message), { to: "users", ids: userIds }),
+    effects.emit("message", messageEventBody(command, post.message), { to: "users", ids: userIds }),
   ];
   if (context.id === null) {
     all.unshift(...conversationVisibility(view, userIds));
@@ -188,14 +188,14 @@ interface WrittenMessage {
 /** Rows that every message writes: its row, its index entry in the conversation, the counters. */
 function writeMessage(
   context: TopicContext,
-  asked: Command<"message.post">,
+  command: Command<"message.post">,
   view: View,
   sender: UserRecord,
   { rendered, mentionedBotIds }: { readonly rendered: RenderedContent; readonly mentionedBotIds: readonly UserId[] },
 ): WrittenMessage {
   const conversationId = context.id ?? view.counter("recipient") + 1;
   const alerts = alertsOf(view, {
-    content: asked.params.content,
+    content: command.params.content,
     senderId: sender.id,
     mentionsTopic: rendered.hasTopicWildcard,
     conversationId: context.id,
@@ -204,7 +204,7 @@ function writeMessage(
     mentionedBotIds,
   });
   const messageId = view.counter("message") + 1;
-  const { content, widget: given } = asked.params;
+  const { content, widget: given } = command.params;
   const widget = widgetRows(view, { id: messageId, senderId: sender.id, content }, given);
   // Fields are listed one by one because a spread inside an object literal is slow to copy and every post would pay for
   // it.
@@ -214,12 +214,12 @@ function writeMessage(
     conversationId,
     senderId: sender.id,
     sentAt: view.now,
-    client: asked.params.client,
-    content: asked.params.content,
+    client: command.params.client,
+    content: command.params.content,
     rendered: rendered.html,
     traits: contentTraits(rendered, {
-      isUnreadBySender: !asked.params.isReadBySender,
-      isResolveNotice: asked.params.isResolveNotice === true,
+      isUnreadBySender: !command.params.isReadBySender,
+      isResolveNotice: command.params.isResolveNotice === true,
       hasAlerts: alerts !== null,
       hasSubmessages: widget.length > 0,
     }),
@@ -228,7 +228,7 @@ function writeMessage(
     editedAt: null,
     moves: [],
   };
-  const { unreadByIds } = asked.params;
+  const { unreadByIds } = command.params;
   return {
     message,
     alerts,
@@ -246,8 +246,8 @@ function writeMessage(
 }
 
 /** The event references the message. The sending client's own queue also receives its `local_id`. */
-function messageEventBody(asked: Command<"message.post">, message: MessageRecord): StoredBody<"message"> {
-  const { queueId, localId } = asked.params;
+function messageEventBody(command: Command<"message.post">, message: MessageRecord): StoredBody<"message"> {
+  const { queueId, localId } = command.params;
   return queueId === null || localId === null
     ? { message_id: message.id }
     : { message_id: message.id, queue_id: queueId, local_id: localId };

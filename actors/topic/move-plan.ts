@@ -33,11 +33,11 @@ export interface PlannedMove extends MessageMove {
 
 export function planMove(
   context: TopicContext,
-  asked: Command<"message.edit">,
+  command: Command<"message.edit">,
   view: View,
   requested: RequestedMove,
 ): PlannedMove {
-  const { params, ticket } = asked;
+  const { params, ticket } = command;
   const { caller, message, from, to, topic } = requested;
   const { conversationId } = message;
   const range = rangeOf(params.propagateMode, message.id, view.counter("message"));

@@ -62,13 +62,13 @@ export function startMove(
 /** In the target conversation. */
 export function importMessages(
   context: TopicContext,
-  asked: Command<"messages.import">,
+  request: Command<"messages.import">,
   view: View,
 ): Outcome<TopicContext> {
-  const { begun, ...move } = asked.params;
+  const { begun, ...move } = request.params;
   const target = { actor: "topic", ...move.to } as const;
   // The messages that had arrived were all deleted again, so the target is a new conversation under the same name.
-  if (context.id === null && asked.to.actor !== "topic") {
+  if (context.id === null && request.to.actor !== "topic") {
     return done({}, [effects.send(command(target, "messages.import", move, null))]);
   }
   const id = context.id ?? begun?.conversationId ?? view.counter("recipient") + 1;
@@ -86,7 +86,7 @@ export function importMessages(
   if (readState.onward !== null) {
     const { onward, becomesRead: later } = readState;
     const begins = { conversationId: id, upToId: lastSeen, afterUserId: onward, becomesRead: later };
-    const rest = command(asked.to, "messages.import", { ...move, begun: begins }, null);
+    const rest = command(request.to, "messages.import", { ...move, begun: begins }, null);
     return done({}, [...taken, ...readState.rows, effects.continueNextTurn(rest)]);
   }
   const ids = messages.map((message) => message.id);
@@ -226,10 +226,14 @@ export function wakeDeletion({ channelId, topic }: TopicContext): Effect[] {
 }
 
 /** In the source conversation, even if it is empty now: releases it for the next move, and answers the request. */
-export function endMove(context: TopicContext, asked: Command<"topic.move-ended">, view: View): Outcome<TopicContext> {
-  const { moveId, waiting } = asked.params;
+export function endMove(
+  context: TopicContext,
+  request: Command<"topic.move-ended">,
+  view: View,
+): Outcome<TopicContext> {
+  const { moveId, waiting } = request.params;
   const isWaiting = waiting !== null && waiting.boot === view.counter("boot");
-  const replies = isWaiting ? [effects.reply(waiting.ticket, answerOf(asked.params))] : [];
+  const replies = isWaiting ? [effects.reply(waiting.ticket, answerOf(request.params))] : [];
   if (context.movingId !== moveId) return done({}, replies);
   return done({}, [...replies, ...wakeDeletion(context)], { movingId: null }, "open");
 }

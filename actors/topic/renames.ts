@@ -104,17 +104,17 @@ function pruned(context: TopicContext, view: View, { conversationId, from, to }:
 /** Emits the event of the rename for the next messages of a large topic. Messages deleted meanwhile are skipped. */
 export function announceRename(
   context: TopicContext,
-  asked: Command<"topic.announce-rename">,
+  request: Command<"topic.announce-rename">,
   view: View,
 ): Outcome<TopicContext> {
-  const move = asked.params;
+  const move = request.params;
   const ids = context.id === null ? [] : idsAfter(view, move);
-  const piece = ids.slice(0, limits.event_ids_per_piece_max);
-  const count = move.count + piece.length;
-  const withEvents = piece.length === 0 ? [] : moveEvents(view, move, piece, namesOf(move));
-  if (piece.length < ids.length) {
-    const rest = { ...move, count, afterId: piece.at(-1) ?? move.upToId };
-    return done({}, [...withEvents, effects.send(command(asked.to, "topic.announce-rename", rest, null))]);
+  const chunk = ids.slice(0, limits.event_ids_per_piece_max);
+  const count = move.count + chunk.length;
+  const withEvents = chunk.length === 0 ? [] : moveEvents(view, move, chunk, namesOf(move));
+  if (chunk.length < ids.length) {
+    const rest = { ...move, count, afterId: chunk.at(-1) ?? move.upToId };
+    return done({}, [...withEvents, effects.send(command(request.to, "topic.announce-rename", rest, null))]);
   }
   const notices = count === 0 ? [] : moveNotices(view, { ...move, count });
   return done({}, [...withEvents, ...notices, moveEnd(move)]);

@@ -11,7 +11,7 @@ import type { MessageMove } from "../../schemas/message-changes.ts";
 import type { contentFields } from "../../schemas/message-events.ts";
 import type { Audience } from "../../schemas/runtime.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
-import { flagsHeld, unsubscribedFlagHolders } from "../rules/flag-holders.ts";
+import { flagsOnMessages, unsubscribedFlagHolders } from "../rules/flag-holders.ts";
 import type { TopicContext } from "./context.ts";
 
 /** The event's fields for a content edit. */
@@ -46,7 +46,7 @@ export function additionalRecipients(
   userId: UserId,
   messageIds: readonly MessageId[],
 ): number[] {
-  return [...new Set([userId, ...unsubscribedFlagHolders(view, channelId, flagsHeld(view, messageIds))])];
+  return [...new Set([userId, ...unsubscribedFlagHolders(view, channelId, flagsOnMessages(view, messageIds))])];
 }
 
 /** Audience of a change of one message. */

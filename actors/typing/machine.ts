@@ -119,7 +119,7 @@ function startTyping(
   sender: UserRecord,
   { target }: Params<"typing.start">,
   view: View,
-  asked: Command<"typing.start">,
+  request: Command<"typing.start">,
   context: TypingContext,
 ): Outcome<TypingContext> {
   const refused = checkTyping(view, sender, target);
@@ -132,9 +132,9 @@ function startTyping(
     [
       ...notice(view, sender, target, "start"),
       effects.setVolatileTimer(
-        `typing:${conversationOf(asked)}:${sender.id}`,
+        `typing:${conversationOf(request)}:${sender.id}`,
         limits.typing_expiry_ms,
-        command(asked.to, "typing.expire", { userId: sender.id, target }, null),
+        command(request.to, "typing.expire", { userId: sender.id, target }, null),
       ),
     ],
     { typists: { ...context.typists, [sender.id]: until } },
@@ -154,16 +154,16 @@ function stopTyping(
   return stopped(context, sender.id, notice(view, sender, target, "stop"));
 }
 
-function expireTyping(context: TypingContext, asked: Command<"typing.expire">, view: View): Outcome<TypingContext> {
-  const { userId, target } = asked.params;
+function expireTyping(context: TypingContext, request: Command<"typing.expire">, view: View): Outcome<TypingContext> {
+  const { userId, target } = request.params;
   const until = context.typists[userId];
   const sender = view.users.get(userId);
   if (until === undefined || sender === undefined) return done({}, []);
   return stopped(context, userId, notice(view, sender, target, "stop"));
 }
 
-function conversationOf(asked: Command): string {
-  return addressAs(asked.to, "typing").conversation;
+function conversationOf(request: Command): string {
+  return addressAs(request.to, "typing").conversation;
 }
 
 function stopped({ typists }: TypingContext, userId: UserId, notices: Effect[]): Outcome<TypingContext> {

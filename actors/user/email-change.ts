@@ -25,7 +25,7 @@ export function requestEmailChange(
   user: UserRecord,
   params: Params<"user.email-change.request">,
   view: View,
-  asked: Command<"user.email-change.request">,
+  request: Command<"user.email-change.request">,
 ): Outcome {
   const refused = refuseEmailChange(view, user);
   if (refused !== null) return refused;
@@ -43,7 +43,7 @@ export function requestEmailChange(
     view.now,
   );
   if (waitMs > 0) return refuse.rateLimitHit(waitMs / 1000);
-  const expiry = command(asked.to, "user.email-change.expire", { keyHash, requestedAt: view.now }, null);
+  const expiry = command(request.to, "user.email-change.expire", { keyHash, requestedAt: view.now }, null);
   return done({}, [
     ...revoke(earlier.map(([, , hash]) => hash)),
     effects.put("emailChanges", keyHash, { userId: user.id, newEmail, createdAt: view.now }),
@@ -88,10 +88,10 @@ function waitUntilNext(times: readonly number[], now: number): number {
 export function expireEmailChange(
   params: Params<"user.email-change.expire">,
   _view: View,
-  asked: Command<"user.email-change.expire">,
+  request: Command<"user.email-change.expire">,
 ): Outcome {
   const { keyHash, requestedAt } = params;
-  const userId = asked.to.actor === "user" ? asked.to.id : 0;
+  const userId = request.to.actor === "user" ? request.to.id : 0;
   return done({}, [...revoke([keyHash]), effects.remove("emailChangeRequests", [userId, requestedAt, keyHash])]);
 }
 

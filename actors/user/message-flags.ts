@@ -41,14 +41,14 @@ export function updateFlags(
   caller: UserRecord,
   params: Params<"message-flags.update">,
   view: View,
-  asked: Command<"message-flags.update">,
+  request: Command<"message-flags.update">,
 ): Outcome {
   const { messageIds, mustReachAll } = params;
   if (mustReachAll && !messageIds.every((id) => find(view, caller, id) !== null)) return refuse.invalidMessage();
   if (messageIds.length > limits.flagged_messages_per_command_max) {
-    const waiting = asked.ticket === null ? null : { ticket: asked.ticket, boot: view.counter("boot") };
+    const waiting = request.ticket === null ? null : { ticket: request.ticket, boot: view.counter("boot") };
     const rest = { ...params, progress: { waiting, updated: 0, ignoredChannelIds: [] } };
-    return done(null, [effects.send(command(asked.to, "message-flags.continue", rest, caller.id))]);
+    return done(null, [effects.send(command(request.to, "message-flags.continue", rest, caller.id))]);
   }
   const change = changeOf(view, caller, params);
   return done(answerOf(params, change.ids.length, change.ignoredChannelIds), effectsOf(caller, params, change));
@@ -59,7 +59,7 @@ export function continueFlags(
   caller: UserRecord,
   { progress, ...params }: Params<"message-flags.continue">,
   view: View,
-  asked: Command<"message-flags.continue">,
+  request: Command<"message-flags.continue">,
 ): Outcome {
   const most = limits.flagged_messages_per_command_max;
   const slice = { ...params, messageIds: params.messageIds.slice(0, most) };
@@ -70,7 +70,7 @@ export function continueFlags(
   const ignoredChannelIds = ascending([...progress.ignoredChannelIds, ...change.ignoredChannelIds]);
   if (left.length > 0) {
     const rest = { ...params, messageIds: left, progress: { ...progress, updated, ignoredChannelIds } };
-    all.push(effects.send(command(asked.to, "message-flags.continue", rest, caller.id)));
+    all.push(effects.send(command(request.to, "message-flags.continue", rest, caller.id)));
   } else if (progress.waiting !== null && progress.waiting.boot === view.counter("boot")) {
     all.push(effects.reply(progress.waiting.ticket, answerOf(params, updated, ignoredChannelIds)));
   }

@@ -24,9 +24,9 @@ const hourMs = 60 * 60 * 1000;
 export function mailMissedMessages(
   params: Params<"missed-messages.due">,
   view: View,
-  asked: Command<"missed-messages.due">,
+  command: Command<"missed-messages.due">,
 ): Outcome {
-  const userId = addressAs(asked.to, "user").id;
+  const userId = addressAs(command.to, "user").id;
   const row = view.row("missedMessages", userId);
   // An obsolete timer: the row was postponed or removed since.
   if (row === undefined || row.timerDueAt !== params.at) return done({}, []);
@@ -37,8 +37,8 @@ export function mailMissedMessages(
 }
 
 /** A deactivated user gets no emails. */
-export function forgetMissedMessages(_params: unknown, _view: View, asked: Command<"missed-messages.due">): Outcome {
-  const userId = addressAs(asked.to, "user").id;
+export function forgetMissedMessages(_params: unknown, _view: View, command: Command<"missed-messages.due">): Outcome {
+  const userId = addressAs(command.to, "user").id;
   return done({}, [effects.remove("missedMessages", userId)]);
 }
 

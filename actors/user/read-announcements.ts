@@ -25,9 +25,9 @@ import { advancedWatermark } from "../rules/read-watermarks.ts";
 export function announceRead(
   params: Params<"read-state.announce">,
   view: View,
-  asked: Command<"read-state.announce">,
+  command: Command<"read-state.announce">,
 ): Outcome {
-  const userId = addressAs(asked.to, "user").id;
+  const userId = addressAs(command.to, "user").id;
   const { stayed, gone, next } = nextSlice(view, userId, params);
   const states = statesOf(view, userId, params, [...stayed, ...gone]);
   const keptBefore = olderMarkPending(view, userId, params);

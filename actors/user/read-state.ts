@@ -90,14 +90,14 @@ export function markAllRead(
   caller: UserRecord,
   _params: unknown,
   view: View,
-  asked: Command<"read-state.mark-all">,
+  request: Command<"read-state.mark-all">,
 ): Outcome {
   const upTo = view.counter("message");
   const hasExceptions = view.keys("readExceptions", { start: [caller.id], end: [caller.id + 1], limit: 1 }).length > 0;
   const answer = { complete: true };
   if (!hasExceptions && new ReadState(view, caller.id).marks.upTo === upTo) return done(answer, []);
   const body = { op: "add", operation: "add", flag: "read", messages: [], all: true } as const;
-  const sweep = command(asked.to, "read-state.sweep", { from: 0, upTo, at: nextMark(view) }, null);
+  const sweep = command(request.to, "read-state.sweep", { from: 0, upTo, at: nextMark(view) }, null);
   return done(answer, [
     takeMark(view),
     ...noteMarks(view, caller.id, { newest: upTo, upTo, at: nextMark(view) }),
@@ -110,17 +110,17 @@ export function markAllRead(
 export function sweepExceptions(
   params: Params<"read-state.sweep">,
   view: View,
-  asked: Command<"read-state.sweep">,
+  request: Command<"read-state.sweep">,
 ): Outcome {
   const { from, upTo, at } = params;
-  const userId = addressAs(asked.to, "user").id;
+  const userId = addressAs(request.to, "user").id;
   const limit = limits.read_rows_per_command_max;
   const rows = view.rows("readExceptions", { start: [userId, from], end: [userId, upTo + 1], limit });
   const redundant = rows.filter(({ row }) => row.isRead || row.at < at);
   const onward = { ...params, from: (rows.at(-1)?.key[1] ?? upTo) + 1 };
   return done({}, [
     ...redundant.map(({ key }) => effects.remove("readExceptions", key)),
-    ...(rows.length < limit ? [] : [effects.send(command(asked.to, "read-state.sweep", onward, null))]),
+    ...(rows.length < limit ? [] : [effects.send(command(request.to, "read-state.sweep", onward, null))]),
   ]);
 }
 
@@ -132,8 +132,8 @@ export function muteSender(view: View, userId: UserId, senderId: UserId): Effect
   const ids = collectUnread(view, userId).messages.flatMap((message) =>
     message.senderId === senderId ? message.id : [],
   );
-  const pieces = Math.ceil(ids.length / limits.event_ids_per_piece_max);
-  const announcements = Array.from({ length: pieces }, (_, index) => {
+  const chunks = Math.ceil(ids.length / limits.event_ids_per_piece_max);
+  const announcements = Array.from({ length: chunks }, (_, index) => {
     const first = index * limits.event_ids_per_piece_max;
     return flagEvents(userId, "add", "read", ids.slice(first, first + limits.event_ids_per_piece_max));
   });

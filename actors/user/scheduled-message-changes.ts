@@ -28,20 +28,20 @@ export interface ScheduledMessageContext extends RecordContext<ScheduledMessageR
 /** Changes the passed values. */
 export function updatePending(
   context: ScheduledMessageContext,
-  asked: Command<"scheduled-messages.update">,
+  request: Command<"scheduled-messages.update">,
   view: View,
 ): Outcome<ScheduledMessageContext> {
-  return update(context, asked.params, asked.params.dueAt ?? context.row.dueAt, view);
+  return update(context, request.params, request.params.dueAt ?? context.row.dueAt, view);
 }
 
 /** A failed message needs a new time, and is scheduled again. */
 export function updateFailed(
   context: ScheduledMessageContext,
-  asked: Command<"scheduled-messages.update">,
+  request: Command<"scheduled-messages.update">,
   view: View,
 ): Outcome<ScheduledMessageContext> {
-  const { dueAt } = asked.params;
-  return dueAt === null ? refuse.deliveryNotInFuture() : update(context, asked.params, dueAt, view);
+  const { dueAt } = request.params;
+  return dueAt === null ? refuse.deliveryNotInFuture() : update(context, request.params, dueAt, view);
 }
 
 type Change = Command<"scheduled-messages.update">["params"];

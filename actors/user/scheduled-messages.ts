@@ -52,22 +52,22 @@ export function changeScheduledMessage(
   author: UserRecord,
   { id }: Params<"scheduled-messages.update" | "scheduled-messages.remove">,
   view: View,
-  asked: Command<"scheduled-messages.update"> | Command<"scheduled-messages.remove">,
+  command: Command<"scheduled-messages.update"> | Command<"scheduled-messages.remove">,
 ): Outcome {
   const row = view.row("scheduledMessages", [author.id, id]);
   if (row === undefined) return refuse.notFound("Scheduled message does not exist");
-  return decideRecord(scheduledMessages, { row, author }, asked, view);
+  return decideRecord(scheduledMessages, { row, author }, command, view);
 }
 
 export function giveUpScheduledMessage(
   params: Params<"scheduled-messages.give-up">,
   view: View,
-  asked: Command<"scheduled-messages.give-up">,
+  command: Command<"scheduled-messages.give-up">,
 ): Outcome {
-  const author = asked.to.actor === "user" ? view.users.get(asked.to.id) : undefined;
+  const author = command.to.actor === "user" ? view.users.get(command.to.id) : undefined;
   const row = author === undefined ? undefined : view.row("scheduledMessages", [author.id, params.id]);
   if (author === undefined || row === undefined) return done({}, []);
-  return decideRecord(scheduledMessages, { row, author }, asked, view);
+  return decideRecord(scheduledMessages, { row, author }, command, view);
 }
 
 export const scheduledMessagesDecisions = {

@@ -80,7 +80,7 @@ export function startSession(
   user: UserRecord,
   params: Params<"user.session.start">,
   view: View,
-  asked: Command<"user.session.start">,
+  request: Command<"user.session.start">,
 ): Outcome {
   const { hash, client, host, login, passwordHash } = params;
   if (view.row("credentials", user.id)?.passwordHash !== passwordHash) return refuse.authenticationFailed();
@@ -90,7 +90,7 @@ export function startSession(
     ...loginEffects(view, user, login),
     ...surplusSessions(view, user.id).flatMap(endSession),
     effects.setCounter("session", id),
-    ...withTimer(view, asked.to, session),
+    ...withTimer(view, request.to, session),
   ]);
 }
 
@@ -120,12 +120,12 @@ export function useSession(_user: unknown, params: Params<"user.session.used">, 
 export function expireSession(
   params: Params<"user.session.expire">,
   view: View,
-  asked: Command<"user.session.expire">,
+  request: Command<"user.session.expire">,
 ): Outcome {
   const session = view.session(params.hash);
   if (session === undefined) return done({}, []);
   if (sessionEnd(session) <= view.now) return done({}, [effects.remove("sessions", session.hash)]);
-  return done({}, session.dueAt <= view.now ? withTimer(view, asked.to, session) : []);
+  return done({}, session.dueAt <= view.now ? withTimer(view, request.to, session) : []);
 }
 
 export const sessionsDecisions = {

@@ -66,7 +66,7 @@ function targetUser(view: View, caller: UserRecord, to: Address): UserRecord | R
   return user;
 }
 
-interface Parts {
+interface StatusParts {
   readonly text: string | null;
   readonly emoji: { readonly name: string; readonly code: string; readonly reactionType: ReactionType } | null;
 }
@@ -74,7 +74,7 @@ interface Parts {
 const noEmoji = { name: "", code: "", reactionType: reactionTypes.unicode } as const;
 
 /** The parts that change; null keeps a part. They are checked in the public server's order. */
-function readParts(view: View, change: StatusChange): Parts | Refusal {
+function readParts(view: View, change: StatusChange): StatusParts | Refusal {
   const { away, emojiName, emojiCode, reactionType } = change;
   const text = change.text?.trim() ?? null;
   if (text !== null && codePoints(text) > limits.status_text_code_points_max) {
@@ -94,7 +94,7 @@ function readParts(view: View, change: StatusChange): Parts | Refusal {
   return refuse.badRequest("Client must pass emoji_name if they pass either emoji_code or reaction_type.");
 }
 
-function wireParts({ text, emoji }: Parts) {
+function wireParts({ text, emoji }: StatusParts) {
   return {
     ...(text === null ? {} : { status_text: text }),
     ...(emoji === null ? {} : { emoji_name: emoji.name, emoji_code: emoji.code, reaction_type: emoji.reactionType }),
@@ -102,7 +102,7 @@ function wireParts({ text, emoji }: Parts) {
 }
 
 /** A status with nothing set has no row. */
-function storeStatus(view: View, userId: UserId, { text, emoji }: Parts): Effect {
+function storeStatus(view: View, userId: UserId, { text, emoji }: StatusParts): Effect {
   const before = view.row("statuses", userId);
   const next = emoji ?? emojiOf(before) ?? noEmoji;
   const statusText = text ?? before?.statusText ?? "";
@@ -116,7 +116,7 @@ function storeStatus(view: View, userId: UserId, { text, emoji }: Parts): Effect
   });
 }
 
-function emojiOf(row: StatusRecord | undefined): Parts["emoji"] {
+function emojiOf(row: StatusRecord | undefined): StatusParts["emoji"] {
   if (row === undefined || row.emojiName === "" || row.reactionType === "") return null;
   return { name: row.emojiName, code: row.emojiCode, reactionType: row.reactionType };
 }

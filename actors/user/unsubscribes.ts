@@ -19,7 +19,7 @@ export function unsubscribe(
   user: UserRecord,
   params: Params<"user.unsubscribe">,
   view: View,
-  asked: Command<"user.unsubscribe">,
+  request: Command<"user.unsubscribe">,
 ): Outcome {
   const { kind, email } = params;
   // The address changed after the link was checked.
@@ -30,7 +30,7 @@ export function unsubscribe(
   return done({}, [
     ...personalChanges(view, user, { settings, fullName: null }),
     ...all.slice(0, max).flatMap((row) => subscriptionChange(row, { ...off, channelId: row.channelId })),
-    ...(all.length > max ? [effects.send(command(asked.to, "user.unsubscribe", { kind, email }, user.id))] : []),
+    ...(all.length > max ? [effects.send(command(request.to, "user.unsubscribe", { kind, email }, user.id))] : []),
   ]);
 }
 

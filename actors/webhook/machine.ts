@@ -29,14 +29,14 @@ function forget({ botId, id }: WebhookDeliveryRecord): Effect {
 }
 
 /** Deletes the row in the turn that accepts the response, so the response is posted only once. */
-function webhookAnswered({ row }: Pending, asked: Command<"webhook.answered">, view: View): Outcome<Pending> {
-  const { reply } = asked.params;
+function webhookAnswered({ row }: Pending, request: Command<"webhook.answered">, view: View): Outcome<Pending> {
+  const { reply } = request.params;
   const posts = reply === null ? [] : postAsBot(view, row, reply, { answersMessageId: row.messageId });
   return done({}, [forget(row), ...posts], undefined, "sent");
 }
 
-function webhookFailed({ row }: Pending, asked: Command<"webhook.failed">, view: View): Outcome<Pending> {
-  const { failure, status } = asked.params;
+function webhookFailed({ row }: Pending, request: Command<"webhook.failed">, view: View): Outcome<Pending> {
+  const { failure, status } = request.params;
   const { isRetried, conversationText, ownerText } = webhookFailures[failure];
   const later = isRetried ? withNextAttempt(row, view.now, retryPolicy) : null;
   if (later !== null) return done({}, waitFor(later), { row: later });
@@ -44,7 +44,7 @@ function webhookFailed({ row }: Pending, asked: Command<"webhook.failed">, view:
   const parsed = parseContent(content, { linkifiers: [], translateEmoticons: false });
   const all = [
     forget(row),
-    deadLetterOf(asked, row),
+    deadLetterOf(request, row),
     ...postAsBot(view, row, { content, parsed }, {}),
     ...reportFailureToOwner(view, row.botId, row.messageId, filled(ownerText, status)),
   ];
@@ -52,12 +52,12 @@ function webhookFailed({ row }: Pending, asked: Command<"webhook.failed">, view:
 }
 
 /** Contains the failure but not the receiver's URL, which is stored only with the bot. */
-function deadLetterOf(asked: Command<"webhook.failed">, row: WebhookDeliveryRecord): Effect {
-  const { failure, status } = asked.params;
+function deadLetterOf(request: Command<"webhook.failed">, row: WebhookDeliveryRecord): Effect {
+  const { failure, status } = request.params;
   const { id, botId, messageId, trigger, createdAt } = row;
   const error = `the receiver: ${failure}${status === 0 ? "" : `, status ${status}`}`;
   const delivery = { kind: "webhook", id, botId, messageId, trigger, createdAt } as const;
-  return effects.deadLetter(asked, error, { attempts: row.attempts + 1, delivery });
+  return effects.deadLetter(request, error, { attempts: row.attempts + 1, delivery });
 }
 
 function waitFor(later: WebhookDeliveryRecord): Effect[] {
@@ -91,10 +91,10 @@ function postAsBot(
  * A report about this delivery is itself a dead letter (M6). If the receiver had already responded, the delivery ends
  * and nothing is posted; otherwise it is retried as after a failure.
  */
-function abandonWebhook({ row }: Pending, asked: Command<"webhook.abandon">, view: View): Outcome<Pending> {
-  const later = asked.params.wasAnswered ? null : withNextAttempt(row, view.now, retryPolicy);
+function abandonWebhook({ row }: Pending, request: Command<"webhook.abandon">, view: View): Outcome<Pending> {
+  const later = request.params.wasAnswered ? null : withNextAttempt(row, view.now, retryPolicy);
   if (later !== null) return done({}, waitFor(later), { row: later });
-  return done({}, [forget(row)], undefined, asked.params.wasAnswered ? "sent" : "dead");
+  return done({}, [forget(row)], undefined, request.params.wasAnswered ? "sent" : "dead");
 }
 
 /** Time for another attempt: rewriting the row offers it to the outbox relay. */

@@ -26,7 +26,7 @@ export interface MixedAnswers {
 }
 
 interface Queue {
-  held: HttpResponse | null;
+  waitingPoll: HttpResponse | null;
   waiting: string[];
 }
 
@@ -51,12 +51,12 @@ const app = App();
 app.get("/api/v1/messages", (res) => answerJson(res, answers.page));
 app.get("/api/v1/events", (res, req) => {
   const id = req.getQuery("queue_id") ?? "";
-  const queue = queues.get(id) ?? { held: null, waiting: [] };
+  const queue = queues.get(id) ?? { waitingPoll: null, waiting: [] };
   queues.set(id, queue);
   res.onAborted(() => {
-    if (queue.held === res) queue.held = null;
+    if (queue.waitingPoll === res) queue.waitingPoll = null;
   });
-  queue.held = res;
+  queue.waitingPoll = res;
   sendEvent(queue);
 });
 app.post("/api/v1/users/me/presence", (res, req) => {
@@ -144,9 +144,9 @@ function publish(marker: number): void {
 }
 
 function sendEvent(queue: Queue): void {
-  const { held, waiting } = queue;
-  if (held === null || waiting.length === 0) return;
-  queue.held = null;
+  const { waitingPoll, waiting } = queue;
+  if (waitingPoll === null || waiting.length === 0) return;
+  queue.waitingPoll = null;
   queue.waiting = [];
-  answerJson(held, `{"result":"success","msg":"","events":[${waiting.join(",")}]}`);
+  answerJson(waitingPoll, `{"result":"success","msg":"","events":[${waiting.join(",")}]}`);
 }

@@ -34,14 +34,14 @@ export function runPermissions(job: PermissionsJob): PermissionsResult {
   const pace = (forMs: number): number => {
     const startedAt = performance.now();
     const before = process.cpuUsage();
-    for (let asked = QUESTIONS; ; asked += QUESTIONS) {
+    for (let questions = QUESTIONS; ; questions += QUESTIONS) {
       yes = 0;
       for (let index = 0; index < QUESTIONS; index++) {
         if (ask(people[index] as number, channels[index] as number)) yes++;
       }
       if (performance.now() - startedAt < forMs) continue;
       const { user, system } = process.cpuUsage(before);
-      return asked / ((user + system) / 1000);
+      return questions / ((user + system) / 1000);
     }
   };
   pace(job.warmupMs);

@@ -182,14 +182,14 @@ async function sendAll(address: Address, requests: readonly string[]): Promise<v
   const cycles = Array.from({ length: connections }, (_, pooled) =>
     requests.filter((_request, index) => index % connections === pooled),
   );
-  let settled = 0;
-  let onSettled: () => void = () => undefined;
+  let finished = 0;
+  let onFinished: () => void = () => undefined;
   const done = new Promise<void>((resolve) => {
-    onSettled = resolve;
+    onFinished = resolve;
   });
-  const settle = (): void => {
-    settled += 1;
-    if (settled === requests.length) onSettled();
+  const finishOne = (): void => {
+    finished += 1;
+    if (finished === requests.length) onFinished();
   };
   const pool = new ConnectionPool({
     address,
@@ -198,9 +198,9 @@ async function sendAll(address: Address, requests: readonly string[]): Promise<v
     onReady: (pooled: PooledConnection) => {
       if (pooled.turn + 1 < pooled.requests.length) pool.send(pooled, performance.now());
     },
-    onAnswer: settle,
+    onAnswer: finishOne,
     onLost: (pooled) => {
-      if (pooled.state === "busy") settle();
+      if (pooled.state === "busy") finishOne();
     },
   });
   await pool.open();

@@ -98,8 +98,8 @@ async function createOne(root: RootStore, dataFolder: string, label: string): Pr
 export async function askAll(realm: Realm, count: number, commandOf: (index: number) => Command): Promise<void> {
   for (let first = 0; first < count; first += AT_ONCE) {
     const size = Math.min(AT_ONCE, count - first);
-    const asked = Array.from({ length: size }, (_, offset) => realm.dispatcher.ask(commandOf(first + offset)));
-    for (const result of await Promise.all(asked)) if (result.kind === "refused") throw new Error(result.msg);
+    const pending = Array.from({ length: size }, (_, offset) => realm.dispatcher.ask(commandOf(first + offset)));
+    for (const result of await Promise.all(pending)) if (result.kind === "refused") throw new Error(result.msg);
   }
 }
 

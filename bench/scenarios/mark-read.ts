@@ -84,9 +84,9 @@ async function runOnce({ calls, events, settings, watch, topic, messages }: Once
     stream_id: String(GENERAL),
     topic_name: topic,
   });
-  let isTold = false;
+  let isNotified = false;
   const following = followEvents(events, queue, messages).finally(() => {
-    isTold = true;
+    isNotified = true;
   });
   const samples: LatencySummary[] = [];
   // Until no event is left to read, and at least once.
@@ -94,7 +94,7 @@ async function runOnce({ calls, events, settings, watch, topic, messages }: Once
     samples.push(
       (await timeCalls(watch, { warmupSeconds: 0, durationSeconds: settings.durationSeconds }, post)).latency,
     );
-  while (!isTold);
+  while (!isNotified);
   const { announcedIds, largest } = await following;
   const [meanwhile] = samples;
   if (meanwhile === undefined) throw new Error("no post was timed");

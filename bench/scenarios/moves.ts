@@ -41,7 +41,7 @@ export const moves: Scenario = {
 interface Run {
   readonly ms: number;
   readonly before: LatencySummary;
-  readonly beside: LatencySummary;
+  readonly duringMove: LatencySummary;
 }
 
 async function run(context: Context): Promise<Outcome> {
@@ -55,7 +55,7 @@ async function run(context: Context): Promise<Outcome> {
   const change = async (topic: string, form: Readonly<Record<string, string>>): Promise<Run> => {
     const [first] = await messagesOf(api, { channelId: GENERAL, topic });
     const whole = { ...form, propagate_mode: "change_all", ...QUIETLY };
-    return await besidePosts(tools, () => mover.call("PATCH", `/messages/${first}`, whole));
+    return await postsDuring(tools, () => mover.call("PATCH", `/messages/${first}`, whole));
   };
   const renames: Run[] = [];
   const departures: Run[] = [];
@@ -123,19 +123,19 @@ interface Tools {
   readonly calls: TimedCalls;
 }
 
-async function besidePosts({ settings, watch, calls }: Tools, change: () => Promise<TimedAnswer>): Promise<Run> {
+async function postsDuring({ settings, watch, calls }: Tools, change: () => Promise<TimedAnswer>): Promise<Run> {
   const post = async () => {
     const form = { type: "channel", to: String(GENERAL), topic: "posts meanwhile", content: "an ordinary message" };
     return (await calls.call("POST", "/messages", { ...form, read_by_sender: "true" })).ms;
   };
   const before = (await timeCalls(watch, settings, post)).latency;
   const changing = change();
-  const beside = (await timeCalls(watch, { ...settings, warmupSeconds: 0 }, post)).latency;
-  return { ms: (await changing).ms, before, beside };
+  const duringMove = (await timeCalls(watch, { ...settings, warmupSeconds: 0 }, post)).latency;
+  return { ms: (await changing).ms, before, duringMove };
 }
 
 function pairOf(runs: readonly Run[]): Pair<LatencySummary> {
-  return { ours: runs.map(({ beside }) => beside), baseline: runs.map(({ before }) => before) };
+  return { ours: runs.map(({ duringMove }) => duringMove), baseline: runs.map(({ before }) => before) };
 }
 
 function measuresOf(prefix: string, title: string, runs: readonly Run[]): Measure[] {

@@ -65,13 +65,13 @@ async function run(context: Context): Promise<Outcome> {
     cycles,
     ratePerSecond: null,
   });
-  const reads = await readAloneAndBeside(context, { server, authorization: api.authorization, posts: cycles });
+  const reads = await readAloneAndTogether(context, { server, authorization: api.authorization, posts: cycles });
   const flushMs = FLUSH_DELAY_MS + measureFlushUs(workspace.folder) / 1000;
   return outcomeOf(context, { posts, reads, flushMs });
 }
 
 /** Reads beside the posters (as `ours`), and alone (as `baseline`), in alternating order. */
-async function readAloneAndBeside(
+async function readAloneAndTogether(
   context: Context,
   options: { readonly server: Server; readonly authorization: string; readonly posts: readonly Cycle[] },
 ): Promise<Pair<HttpLoadResult>> {

@@ -7,7 +7,7 @@
  * playgrounds by it). Unknown words are passed on as typed.
  */
 import type { Token } from "markdown-it";
-import type { ParsedContent, Piece, Reference } from "../../schemas/parsed-content.ts";
+import type { ContentPart, ParsedContent, Reference } from "../../schemas/parsed-content.ts";
 import { IMAGE_PREVIEWS_PER_MESSAGE_MAX, INLINE_DEPTH_MAX, TEX_CHARS_PER_MESSAGE_MAX } from "./bounds.ts";
 import { builtInEmoji, emojiSpan } from "./emoji-html.ts";
 import { escapeAttribute, escapeText } from "./escape.ts";
@@ -27,7 +27,7 @@ import {
 
 /** Writes the result of parsing (schemas/parsed-content.ts). */
 class PieceWriter {
-  readonly #pieces: Piece[] = [];
+  readonly #pieces: ContentPart[] = [];
   #html = "";
 
   html(html: string): void {
@@ -41,7 +41,7 @@ class PieceWriter {
   }
 
   /** The pieces, without a trailing line break. */
-  finish(): Piece[] {
+  finish(): ContentPart[] {
     const last = this.#html.endsWith("\n") ? this.#html.slice(0, -1) : this.#html;
     this.#html = "";
     if (last !== "") this.#pieces.push(last);

@@ -12,7 +12,7 @@ import { topicPolicies } from "../../schemas/user-topics.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { ownProperty } from "../own-property.ts";
 import { canReadMessage, hasContentAccess, isGuest } from "../permissions.ts";
-import { ShownTexts } from "../redaction.ts";
+import { VisibleTexts } from "../redaction.ts";
 import type { SearchQuery } from "../search/query.ts";
 import { type SpendCharacters, TextSearch } from "../search/text-search.ts";
 import { isTopicMuted, visibilityPolicy } from "../user-topics.ts";
@@ -95,7 +95,7 @@ export function readNarrow(view: View, reader: UserRecord, given: readonly Term[
     return refuse.badNarrow("No message can be both a channel message and direct message");
   }
   const text = reading.searches.length === 0 ? null : new TextSearch(reading.searches);
-  const shown = new ShownTexts(view, reader);
+  const shown = new VisibleTexts(view, reader);
   return {
     source: sourceOf(reading),
     includesHistory: includesHistory(reading, terms),

@@ -6,7 +6,7 @@ import { limits } from "../../schemas/limits.ts";
 import { decodeEntity, foldText } from "./words.ts";
 
 /** A tag, an entity, a run of ordinary characters, or one character that looked like the start of a tag or entity. */
-const pieces = /<[^>]*>|&(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});|[^<&]+|[<&]/g;
+const tokens = /<[^>]*>|&(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});|[^<&]+|[<&]/g;
 const ascii = /^[\0-\x7f]*$/;
 
 /** Cache of folded characters, because many texts share them. */
@@ -53,15 +53,15 @@ export class TracedText {
   #trace(html: string): string {
     let folded = "";
     let isFormula = false;
-    for (const { 0: piece, index } of html.matchAll(pieces)) {
+    for (const { 0: token, index } of html.matchAll(tokens)) {
       if (this.#length >= limits.search_marked_characters_max) break;
-      if (piece.length > 1 && piece.startsWith("<")) {
-        isFormula = piece.startsWith("<math") || (isFormula && !piece.startsWith("</math"));
-        folded += this.#add(" ", index, index + piece.length, true);
-      } else if (piece.length > 1 && piece.startsWith("&")) {
-        folded += this.#add(foldText(decodeEntity(piece)), index, index + piece.length, isFormula);
+      if (token.length > 1 && token.startsWith("<")) {
+        isFormula = token.startsWith("<math") || (isFormula && !token.startsWith("</math"));
+        folded += this.#add(" ", index, index + token.length, true);
+      } else if (token.length > 1 && token.startsWith("&")) {
+        folded += this.#add(foldText(decodeEntity(token)), index, index + token.length, isFormula);
       } else {
-        folded += this.#addRun(piece, index, isFormula);
+        folded += this.#addRun(token, index, isFormula);
       }
     }
     return folded;

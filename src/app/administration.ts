@@ -77,10 +77,10 @@ export interface AdministrationOptions {
 
 type Phase =
   | { readonly kind: "starting" | "standby" }
-  | { readonly kind: "serving"; readonly shown: Shown; readonly ports: AdminPorts }
-  | { readonly kind: "draining"; readonly shown: Shown };
+  | { readonly kind: "serving"; readonly shown: StartLines; readonly ports: AdminPorts }
+  | { readonly kind: "draining"; readonly shown: StartLines };
 
-interface Shown {
+interface StartLines {
   readonly exposition: Exposition;
   readonly live: LiveFigures;
 }

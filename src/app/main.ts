@@ -7,7 +7,7 @@ import { limits } from "../../schemas/limits.ts";
 import { programVersion } from "../../schemas/server.ts";
 import { ClusterSilent, ClusterUnusable } from "../durability/cluster/cluster-unusable.ts";
 import { JournalDamaged, JournalLost } from "../durability/journal/journal.ts";
-import { writeHold } from "../durability/threads/write-hold.ts";
+import { writeGate } from "../durability/threads/write-hold.ts";
 import { BadWebPage } from "../edge/pages/web-page.ts";
 import { LineWriter } from "../log/line-writer.ts";
 import { createLog, type Log, LogFile } from "../log/log.ts";
@@ -111,7 +111,7 @@ function exitWith(message: string, code: number): never {
 /** Nothing is answered any more: the loop stands still. */
 function exit(code: number): never {
   // Killed rather than never gone: the code matters less.
-  if (!writeHold.hold(limits.exit_wait_ms_max)) process.kill(process.pid, "SIGKILL");
+  if (!writeGate.stop(limits.exit_wait_ms_max)) process.kill(process.pid, "SIGKILL");
   process.exit(code);
 }
 
@@ -180,9 +180,9 @@ async function main(): Promise<void> {
   const log = createLog(config.logLevel, config.logFormat, logFile ?? undefined);
   hangUps.logsTo(log, logFile);
   // A signal that arrives during the start is handled once the server can stop cleanly.
-  const asked = stopAsked();
+  const pending = stopRequested();
   let hasStopped = false;
-  void asked.then(() => {
+  void pending.then(() => {
     hasStopped = true;
   });
   const server = await startServer(config, {
@@ -214,7 +214,7 @@ async function main(): Promise<void> {
   const about = { version: programVersion, node: process.versions.node, transport: server.transport };
   log.info({ ...about, pid: process.pid, settings: describeConfig(environment) }, "started");
   hangUps.serves(server);
-  const signal = await asked;
+  const signal = await pending;
   log.info({ signal }, "stopping");
   let isDrained = false;
   const beforeRelease = () => {
@@ -293,7 +293,7 @@ class HangUps {
 }
 
 /** Resolves at the first signal to stop; later ones are ignored. */
-function stopAsked(): Promise<string> {
+function stopRequested(): Promise<string> {
   return new Promise((resolve) => {
     process.on("SIGTERM", () => resolve("SIGTERM"));
     process.on("SIGINT", () => resolve("SIGINT"));

@@ -95,7 +95,7 @@ interface Fulfilled {
 
 async function wish(
   { options, line, result }: Fulfilled,
-  work: (wishes: typeof import("../durability/cluster/placement-requests.ts"), nats: NatsOptions) => Promise<void>,
+  work: (requests: typeof import("../durability/cluster/placement-requests.ts"), nats: NatsOptions) => Promise<void>,
 ): Promise<void> {
   const { nats } = memberConfig();
   try {

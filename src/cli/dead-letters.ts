@@ -8,9 +8,9 @@ import {
   showDeadLetterOperation,
 } from "../operate/admin/dead-letter-operations.ts";
 import { AdminFailure } from "../operate/admin/operation.ts";
-import type { ShownLetter } from "../store/dead-letters.ts";
+import type { DeadLetterSummary } from "../store/dead-letters.ts";
 import { addCommand, type RealmOptions, realmOption } from "./commands.ts";
-import { perform, type Shown } from "./session.ts";
+import { type Printed, perform } from "./session.ts";
 
 export function addDeadLetterCommands(program: Program): void {
   const letters = program
@@ -51,7 +51,7 @@ export function addDeadLetterCommands(program: Program): void {
     });
 }
 
-function shown({ letters }: { readonly letters: readonly LetterOutcome[] }, done: string): Shown {
+function shown({ letters }: { readonly letters: readonly LetterOutcome[] }, done: string): Printed {
   const failed = letters.filter(({ problem }) => problem !== null).length;
   return {
     lines: letters.map(({ id, problem }) => `${id}: ${problem ?? done}`),
@@ -68,7 +68,7 @@ function idOf(text: string): number {
   throw new AdminFailure("usage", `${JSON.stringify(text)} is not an id`);
 }
 
-function lineOf({ id, diedAt, attempts, what, reason }: ShownLetter): string {
+function lineOf({ id, diedAt, attempts, what, reason }: DeadLetterSummary): string {
   const count = attempts === null ? "" : ` after ${attempts} attempt${attempts === 1 ? "" : "s"}`;
   return `${id}  ${diedAt}${count}  ${what}: ${reason}`;
 }

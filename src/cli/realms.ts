@@ -20,7 +20,7 @@ interface CreateOptions extends OutputOptions {
   readonly skipExisting: boolean;
 }
 
-type AskedRealms = Parameters<typeof createRealmsOperation.run>[0]["realms"];
+type RequestedRealms = Parameters<typeof createRealmsOperation.run>[0]["realms"];
 
 export function addRealmCommands(program: Program): void {
   addCommand(program, "create-realm")
@@ -33,7 +33,7 @@ export function addRealmCommands(program: Program): void {
     .option("--from <file>", 'lines of JSON such as {"label":"sales","email":"eve@example.com"}; - is standard input')
     .option("--skip-existing", "with --from: leave out labels that exist", false)
     .action((label: string | undefined, options: CreateOptions) => {
-      const params = { realms: askedRealms(label, options), skip_existing: options.skipExisting };
+      const params = { realms: requestedRealms(label, options), skip_existing: options.skipExisting };
       return perform(createRealmsOperation, params, options, ({ created, skipped }) => ({
         lines: [
           ...created.map((one) => `realm ${one.label} was created; credentials of its owner: ${one.zuliprc}`),
@@ -81,7 +81,7 @@ function addRealmChange(
     );
 }
 
-function askedRealms(label: string | undefined, { email, name, host, site, from }: CreateOptions): AskedRealms {
+function requestedRealms(label: string | undefined, { email, name, host, site, from }: CreateOptions): RequestedRealms {
   if (from !== undefined) {
     if (label !== undefined) throw new AdminFailure("usage", "give a label or --from, not both");
     return readInput(from)
@@ -102,9 +102,9 @@ function askedRealms(label: string | undefined, { email, name, host, site, from 
 }
 
 /** The operation checks what is in it. */
-function realmIn(line: string, number: number): AskedRealms[number] {
+function realmIn(line: string, number: number): RequestedRealms[number] {
   try {
-    return JSON.parse(line) as AskedRealms[number];
+    return JSON.parse(line) as RequestedRealms[number];
   } catch {
     throw new AdminFailure("input", `line ${number} is not JSON`);
   }

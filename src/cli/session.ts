@@ -23,7 +23,7 @@ export interface OutputOptions {
 }
 
 /** What a command shows. Problems go to stdout, too, and make it fail with the last line. */
-export interface Shown {
+export interface Printed {
   readonly lines: readonly string[];
   readonly problem?: string | null;
 }
@@ -63,7 +63,7 @@ export async function perform<P extends TProperties, R extends object>(
   operation: AdminOperation<P, R>,
   params: Static<TObject<P>>,
   options: OutputOptions,
-  shown: (result: R) => Shown,
+  shown: (result: R) => Printed,
 ): Promise<void> {
   const result = await withProgress(options, (progress) => done(operation as AdminOperation, params, progress));
   const { lines, problem = null } = shown(result as R);

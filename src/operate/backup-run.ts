@@ -18,7 +18,7 @@ import { pipeline } from "node:stream/promises";
 import { create, extract } from "tar";
 import { journalPorts } from "../durability/journal/apply-journal.ts";
 import { systemClock } from "../runtime/clock.ts";
-import { backupFolder, checkBesideServer } from "../store/backup.ts";
+import { backupFolder, checkDuringService } from "../store/backup.ts";
 import { type RealmSummary, readManifest } from "../store/backup-manifest.ts";
 import { hasEnded } from "../store/data-lock.ts";
 import { FolderLock } from "../store/folder-lock.ts";
@@ -213,7 +213,7 @@ export async function checkRunning(tools: BackupTools): Promise<string[]> {
   const root = openRoot(dataDir);
   const copies = makeCopiesFolder(dataDir);
   try {
-    return await checkBesideServer(root, dataDir, copies, portsOf(tools));
+    return await checkDuringService(root, dataDir, copies, portsOf(tools));
   } finally {
     rmSync(copies, { recursive: true, force: true });
     await root.close();

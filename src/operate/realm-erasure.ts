@@ -4,7 +4,7 @@ import type { Member } from "../durability/cluster/member.ts";
 import { journalFolder } from "../durability/journal/apply-journal.ts";
 import type { RealmHost } from "../runtime/realm-host.ts";
 import { leftBehind, removeErased } from "../store/erased-realms.ts";
-import { areFilesHeld } from "../store/file-hold.ts";
+import { areFilesLocked } from "../store/file-hold.ts";
 import { realmFolder } from "../store/realm-folders.ts";
 import type { RealmEntry, RootStore } from "../store/root.ts";
 import { AdminFailure } from "./admin/operation.ts";
@@ -101,7 +101,7 @@ async function requireErasable(dataDir: string, entry: RealmEntry, now: number):
 async function requireUnread(dataDir: string, { id }: RealmEntry, now: number): Promise<void> {
   const folders = [journalFolder(dataDir), realmFolder(dataDir, id)];
   for (const folder of folders) {
-    if (await areFilesHeld(folder, now))
+    if (await areFilesLocked(folder, now))
       throw new AdminFailure("busy", "a copy of the data is being made (backup, check or archive): try again");
   }
 }

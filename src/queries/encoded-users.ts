@@ -16,7 +16,7 @@ export interface EncodedList {
   readonly name: string;
 }
 
-interface Piece {
+interface Chunk {
   readonly version: number;
   readonly bytes: Buffer;
 }
@@ -24,7 +24,7 @@ interface Piece {
 interface Kept {
   readonly version: number;
   /** A piece is empty if no user has its ids. The pieces share the memory of `body`. */
-  readonly pieces: readonly Piece[];
+  readonly chunks: readonly Chunk[];
   readonly body: Buffer;
 }
 
@@ -54,25 +54,25 @@ export class EncodedUsers {
     const known = this.#kept.get(variant);
     const { peopleVersions } = this.#view;
     if (known !== undefined && known.version === peopleVersions.latest) return known;
-    const kept = this.#assemble(viewer === null ? null : uninvolvedViewer(viewer), options, known?.pieces ?? []);
+    const kept = this.#assemble(viewer === null ? null : uninvolvedViewer(viewer), options, known?.chunks ?? []);
     this.#kept.set(variant, kept);
     return kept;
   }
 
-  #assemble(viewer: UserRecord | null, options: MemberOptions, known: readonly Piece[]): Kept {
+  #assemble(viewer: UserRecord | null, options: MemberOptions, known: readonly Chunk[]): Kept {
     const { peopleVersions } = this.#view;
     const last = Math.floor(this.#view.counter("user") / limits.encoded_users_per_piece);
-    const pieces: Piece[] = [];
+    const chunks: Chunk[] = [];
     for (let index = 0; index <= last; index++) {
-      const version = peopleVersions.ofPiece(index);
+      const version = peopleVersions.ofChunk(index);
       const before = known[index];
       const isSame = before !== undefined && before.version === version;
-      pieces.push(isSame ? before : { version, bytes: this.#encodePiece(index, viewer, options) });
+      chunks.push(isSame ? before : { version, bytes: this.#encodeChunk(index, viewer, options) });
     }
-    return { version: peopleVersions.latest, ...joined(pieces) };
+    return { version: peopleVersions.latest, ...joined(chunks) };
   }
 
-  #encodePiece(index: number, viewer: UserRecord | null, options: MemberOptions): Buffer {
+  #encodeChunk(index: number, viewer: UserRecord | null, options: MemberOptions): Buffer {
     const first = index * limits.encoded_users_per_piece;
     const members: string[] = [];
     for (let id = first; id < first + limits.encoded_users_per_piece; id++) {
@@ -86,31 +86,31 @@ export class EncodedUsers {
   #withOwn(kept: Kept, viewer: UserRecord, options: MemberOptions): Buffer {
     const shown = JSON.stringify(memberBody(this.#view, viewer, uninvolvedViewer(viewer), options));
     const own = JSON.stringify(memberBody(this.#view, viewer, viewer, options));
-    const piece = kept.pieces[Math.floor(viewer.id / limits.encoded_users_per_piece)]?.bytes ?? head;
+    const chunk = kept.chunks[Math.floor(viewer.id / limits.encoded_users_per_piece)]?.bytes ?? head;
     // Quotes are escaped within strings, so the beginning of an entry occurs nowhere else.
-    const at = piece.byteOffset - kept.body.byteOffset + piece.indexOf(`{"user_id":${viewer.id},`);
+    const at = chunk.byteOffset - kept.body.byteOffset + chunk.indexOf(`{"user_id":${viewer.id},`);
     const rest = kept.body.subarray(at + Buffer.byteLength(shown));
     return Buffer.concat([kept.body.subarray(0, at), Buffer.from(own), rest]);
   }
 }
 
 /** Concatenates the pieces and returns them as slices of the result. */
-function joined(pieces: readonly Piece[]): { body: Buffer; pieces: Piece[] } {
+function joined(chunks: readonly Chunk[]): { body: Buffer; chunks: Chunk[] } {
   const parts: Buffer[] = [head];
-  for (const { bytes } of pieces) {
+  for (const { bytes } of chunks) {
     if (bytes.length === 0) continue;
     if (parts.length > 1) parts.push(comma);
     parts.push(bytes);
   }
   const body = Buffer.concat([...parts, tail]);
   let at = head.length;
-  const shared = pieces.map(({ version, bytes }) => {
+  const shared = chunks.map(({ version, bytes }) => {
     if (bytes.length === 0) return { version, bytes };
     const start = at === head.length ? at : at + comma.length;
     at = start + bytes.length;
     return { version, bytes: body.subarray(start, at) };
   });
-  return { body, pieces: shared };
+  return { body, chunks: shared };
 }
 
 const ofRealms = new WeakMap<View, EncodedUsers>();

@@ -142,9 +142,9 @@ function placeOf(view: View, reader: UserRecord, narrowed: Narrowed, step: Step,
   }
 
   /** If there are too many places to merge, the dense plan is the only one. */
-  function alternative<P>(asked: PlanKind, places: readonly P[], open: (place: P) => IdStream): Plan {
+  function alternative<P>(kind: PlanKind, places: readonly P[], open: (place: P) => IdStream): Plan {
     const isMergeable = places.length <= limits.feed_places_max;
-    if (asked === "sparse" && isMergeable) return only(unionOf(step, places.map(open)));
+    if (kind === "sparse" && isMergeable) return only(unionOf(step, places.map(open)));
     return { streams: [], patience: isMergeable ? patience_min + rowsPerPlace * places.length : null };
   }
 }

@@ -4,7 +4,7 @@
  */
 
 import { escapeAttribute } from "../../domain/markdown/escape.ts";
-import { ShownTexts } from "../../domain/redaction.ts";
+import { VisibleTexts } from "../../domain/redaction.ts";
 import { planFor } from "../../domain/redaction-plan.ts";
 import { highlight } from "../../domain/search/highlight.ts";
 import type { SearchQuery } from "../../domain/search/query.ts";
@@ -29,12 +29,12 @@ export interface MarksOptions {
 
 export class SearchMarks {
   readonly #options: MarksOptions;
-  readonly #texts: ShownTexts;
+  readonly #texts: VisibleTexts;
   readonly #bySubject = new Map<string, string>();
 
   constructor(options: MarksOptions) {
     this.#options = options;
-    this.#texts = new ShownTexts(options.view, options.reader);
+    this.#texts = new VisibleTexts(options.view, options.reader);
   }
 
   /** For the message in its current state. */

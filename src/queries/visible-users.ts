@@ -12,16 +12,16 @@ import type { UserBody, UserRecord } from "../../schemas/users.ts";
 import { type ProfileDatumBody, profileData } from "./profile-data.ts";
 import type { Section, StateRequest } from "./state-section.ts";
 
-type Shown = Omit<UserBody, "is_active"> & { readonly profile_data?: Record<string, ProfileDatumBody> };
+type VisibleUser = Omit<UserBody, "is_active"> & { readonly profile_data?: Record<string, ProfileDatumBody> };
 
 export function shownPeople(
   view: View,
   viewer: UserRecord,
   request: Pick<StateRequest, "clientGravatar" | "allowsIncompleteUserList">,
-): { readonly active: readonly Shown[]; readonly inactive: readonly Shown[] } {
+): { readonly active: readonly VisibleUser[]; readonly inactive: readonly VisibleUser[] } {
   const known = visibleUsers(view, viewer);
-  const active: Shown[] = [];
-  const inactive: Shown[] = [];
+  const active: VisibleUser[] = [];
+  const inactive: VisibleUser[] = [];
   for (const person of view.users.all()) {
     if (known === null || known.has(person.id) || person.botType !== null) {
       const { is_active: isActive, ...body } = userBody(person, viewer, request.clientGravatar);

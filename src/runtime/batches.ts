@@ -15,14 +15,14 @@ interface BatchOptions<V> {
   readonly name: string;
   /** Merges an entry with a newer one of the same key that arrives before it is written. */
   readonly merge: (before: V, added: V) => V;
-  readonly persist: (entries: readonly V[]) => Command;
+  readonly toCommand: (entries: readonly V[]) => Command;
 }
 
 /** Access to the timers, the disk state and the command queue. */
 interface BatchTools {
   readonly volatileTimers: VolatileTimers;
   readonly acceptsWrites: () => boolean;
-  readonly send: (persist: Command) => void;
+  readonly send: (flush: Command) => void;
 }
 
 class Batch<V> {
@@ -38,21 +38,21 @@ class Batch<V> {
   add(key: string | number, value: V): void {
     const before = this.#unwritten.get(key);
     this.#unwritten.set(key, before === undefined ? value : this.#options.merge(before, value));
-    if (!this.#tools.volatileTimers.has(this.#options.name)) this.#persistIn(limits.batch_persist_ms);
+    if (!this.#tools.volatileTimers.has(this.#options.name)) this.#flushIn(limits.batch_persist_ms);
   }
 
-  #persistIn(milliseconds: number): void {
-    this.#tools.volatileTimers.set(this.#options.name, milliseconds, () => this.#persistPortion());
+  #flushIn(milliseconds: number): void {
+    this.#tools.volatileTimers.set(this.#options.name, milliseconds, () => this.#flushPortion());
   }
 
   /** While the disk is nearly full, entries stay here. Their number is bounded by the number of keys. */
-  #persistPortion(): void {
+  #flushPortion(): void {
     if (!this.#tools.acceptsWrites()) {
-      this.#persistIn(limits.batch_persist_ms);
+      this.#flushIn(limits.batch_persist_ms);
       return;
     }
     this.#writePortion();
-    if (this.#unwritten.size > 0) this.#persistIn(pauseMs);
+    if (this.#unwritten.size > 0) this.#flushIn(pauseMs);
   }
 
   #writePortion(): void {
@@ -62,7 +62,7 @@ class Batch<V> {
       entries.push(value);
       this.#unwritten.delete(key);
     }
-    this.#tools.send(this.#options.persist(entries));
+    this.#tools.send(this.#options.toCommand(entries));
   }
 
   get isWritten(): boolean {
@@ -93,12 +93,12 @@ export class Batches {
     this.#presence = new Batch(tools, {
       name: "batch:presence",
       merge: (_before, added) => added,
-      persist: (rows) => command({ actor: "realm" }, "presence.persist", { rows }, null),
+      toCommand: (rows) => command({ actor: "realm" }, "presence.persist", { rows }, null),
     });
     this.#inputs = new Batch(tools, {
       name: "batch:inputs",
       merge: (before, added) => ({ ...before, reports: before.reports + added.reports }),
-      persist: (counts) => command({ actor: "realm" }, "inputs.persist", { counts }, null),
+      toCommand: (counts) => command({ actor: "realm" }, "inputs.persist", { counts }, null),
     });
   }
 

@@ -18,7 +18,7 @@ export interface TurnKind {
   /** There have been no requests for a while. */
   readonly isIdle: boolean;
   /** A request waits for a command that was queued when the turn began. */
-  readonly isAsked: boolean;
+  readonly isRequested: boolean;
 }
 
 export class CommandQueue {
@@ -59,14 +59,14 @@ export class CommandQueue {
    * @param continued a command that continues in the next turn: all others wait for its end, from the first one on that
    *   must (M7)
    */
-  next({ isVolatileTurn, isIdle, isAsked }: TurnKind, continued: QueuedCommand | null): QueuedCommand | null {
+  next({ isVolatileTurn, isIdle, isRequested }: TurnKind, continued: QueuedCommand | null): QueuedCommand | null {
     for (let queued = this.#commands[this.#taken]; queued !== undefined; queued = this.#commands[this.#taken]) {
       if (continued !== null && !isPassing(queued, continued)) return null;
       // A command that writes, sent in a volatile turn, waits for a turn with a transaction.
       if (isVolatileTurn && !isVolatile(queued.command)) return null;
       this.#taken++;
       if (!isBackground(queued)) return queued;
-      const allowsBackground = !isAsked || this.#turnsWithoutBackground >= limits.turns_without_background_max;
+      const allowsBackground = !isRequested || this.#turnsWithoutBackground >= limits.turns_without_background_max;
       if (isIdle || (allowsBackground && !this.#hadBackgroundCommand)) {
         this.#hadBackgroundCommand = true;
         return queued;
@@ -108,7 +108,7 @@ export class CommandQueue {
   }
 
   /** Whether a request waits for a queued command. */
-  get isAsked(): boolean {
+  get isRequested(): boolean {
     return this.#commands.some(({ resolve }) => resolve !== null);
   }
 

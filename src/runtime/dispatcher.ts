@@ -191,10 +191,10 @@ export class Dispatcher {
     }
     const startedAt = this.#clock.monotonic();
     this.#isInTurn = true;
-    const { isAsked } = this.#queue;
-    this.realmCounters.begin(this.#time, this.#timers.firedUpTo, isAsked);
+    const { isRequested } = this.#queue;
+    this.realmCounters.begin(this.#time, this.#timers.firedUpTo, isRequested);
     const isVolatileTurn = this.#queue.isVolatile && !this.realmCounters.needsCeiling();
-    const kind = { isVolatileTurn, isIdle: this.view.isIdle, isAsked };
+    const kind = { isVolatileTurn, isIdle: this.view.isIdle, isRequested: isRequested };
     try {
       if (isVolatileTurn) this.#runQueue(kind);
       else {

@@ -68,17 +68,17 @@ export class RealmCounters {
   }
 
   /**
-   * Begins a turn. Time never goes back (M4). `isAsked` says whether requests are waiting; background work takes larger
+   * Begins a turn. Time never goes back (M4). `isRequested` says whether requests are waiting; background work takes larger
    * steps if not.
    * @param firedUpTo due time of the latest timer that fired: the turn's time is not before it, even if the clock was
    *   set back meanwhile
    */
-  begin(time: RealmTime, firedUpTo: number, isAsked: boolean): void {
+  begin(time: RealmTime, firedUpTo: number, isRequested: boolean): void {
     this.turn.now = Math.max(time.now(), firedUpTo, this.turn.now);
     this.turn.dueNow = dueNowAt(this.turn.now, Math.max(time.due(), firedUpTo));
     this.turn.clockJumps = this.#earlierClockJumps + time.clockJumps;
     this.#mark = time.mark(this.turn.now, this.turn.dueNow);
-    this.turn.turnsSinceRequest = isAsked ? 0 : this.turn.turnsSinceRequest + 1;
+    this.turn.turnsSinceRequest = isRequested ? 0 : this.turn.turnsSinceRequest + 1;
   }
 
   /** The event log grew, or shrank if `bytes` is negative. */

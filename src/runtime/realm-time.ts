@@ -56,7 +56,7 @@ export class RealmTime {
   #sleptMs: number;
   #doubt: { readonly since: number; readonly aheadMs: number } | null = null;
   /** After a restart of the machine: the time of the last turn, until the clock's jump has lasted. */
-  #hold: { readonly at: number; readonly monotonic: number; since: number } | null = null;
+  #postponed: { readonly at: number; readonly monotonic: number; since: number } | null = null;
   #clockJumps = 0;
 
   /** @param last null if the realm is new */
@@ -70,7 +70,7 @@ export class RealmTime {
     const passedMs = last === null ? null : passedSince(last, clock);
     this.#at = last === null || passedMs === null ? wall : last.at + passedMs;
     // `due` drops the hold if it is not needed. A restart within the two minutes continues them.
-    if (last !== null) this.#hold = { at: last.dueAt + (passedMs ?? 0), monotonic, since: monotonic };
+    if (last !== null) this.#postponed = { at: last.dueAt + (passedMs ?? 0), monotonic, since: monotonic };
   }
 
   /** Milliseconds since 1970; the time with which rows are dated. */
@@ -102,7 +102,7 @@ export class RealmTime {
 
   #believe(wall: number, monotonic: number, expected: number): number {
     // A correction proves that the clock was wrong, so the waiting time starts again.
-    if (this.#hold !== null && expected - wall > limits.clock_jump_ms_max) this.#hold.since = monotonic;
+    if (this.#postponed !== null && expected - wall > limits.clock_jump_ms_max) this.#postponed.since = monotonic;
     this.#at = wall;
     this.#monotonic = monotonic;
     this.#doubt = null;
@@ -125,21 +125,21 @@ export class RealmTime {
    */
   due(): number {
     const now = this.now();
-    if (this.#hold === null) return now;
+    if (this.#postponed === null) return now;
     const monotonic = this.#clock.monotonic();
-    const held = this.#hold.at + monotonic - this.#hold.monotonic;
-    const hasLasted = this.#doubt === null && monotonic - this.#hold.since >= limits.clock_jump_lasting_ms;
-    const isJump = now - held > limits.clock_jump_ms_max;
-    if (isJump && !hasLasted) return held;
+    const continued = this.#postponed.at + monotonic - this.#postponed.monotonic;
+    const hasLasted = this.#doubt === null && monotonic - this.#postponed.since >= limits.clock_jump_lasting_ms;
+    const isJump = now - continued > limits.clock_jump_ms_max;
+    if (isJump && !hasLasted) return continued;
     if (isJump) this.#clockJumps++;
-    this.#hold = null;
+    this.#postponed = null;
     return now;
   }
 
   /** An operator confirmed the clock. */
   trust(): void {
     this.#believe(this.#clock.now(), this.#clock.monotonic(), this.#at);
-    this.#hold = null;
+    this.#postponed = null;
     this.#clockJumps++;
   }
 

@@ -16,7 +16,7 @@ import type { Durability } from "../durability/journal/durability.ts";
 import { type DurabilityGate, onceDurable } from "../durability/journal/durability-gate.ts";
 import { hasTooManyLetters, pruneLetters } from "../store/dead-letters.ts";
 import { EventLog } from "../store/event-log.ts";
-import { areFilesHeld } from "../store/file-hold.ts";
+import { areFilesLocked } from "../store/file-hold.ts";
 import { FileStore, filesFolder } from "../store/files.ts";
 import type { Lmdb } from "../store/lmdb.ts";
 import type { CheckDepth } from "../store/lmdb-check.ts";
@@ -27,7 +27,7 @@ import { type Alarm, Dispatcher } from "./dispatcher.ts";
 import { openRealmStore, type RealmStore } from "./realm-store.ts";
 import type { TurnWatch } from "./turn.ts";
 
-const heldLine = `Message retention is held: the clock jumped ahead, and more than ${limits.retention_jump_percent_max}% of all messages would be removed. Stop the server, then run "cli confirm-retention" if the clock is right, or "cli set-time" if it was wrong.`;
+const pausedLine = `Message retention is held: the clock jumped ahead, and more than ${limits.retention_jump_percent_max}% of all messages would be removed. Stop the server, then run "cli confirm-retention" if the clock is right, or "cli set-time" if it was wrong.`;
 
 /** @param isInitialized whether the organization has been created */
 function watchRetention(dispatcher: Dispatcher, isInitialized: boolean, warn: (line: string) => void): void {
@@ -44,10 +44,10 @@ function watchRetention(dispatcher: Dispatcher, isInitialized: boolean, warn: (l
     if (realmDays !== before) check();
   });
   observers.observe("snapshots", (deltas) => {
-    const isHeld = deltas.some(
+    const isPaused = deltas.some(
       ({ key, row }) => key === "retention" && (row as SnapshotRecord | null)?.state === "held",
     );
-    if (isHeld) warn(heldLine);
+    if (isPaused) warn(pausedLine);
   });
   observers.observe("channels", (deltas) => {
     const rows = deltas.flatMap(({ row }) => (row === null ? [] : [row as ChannelRecord]));
@@ -180,7 +180,7 @@ export class Realm {
     this.files = new FileStore({
       folder: filesFolder(options.folder),
       acceptsWrites: options.acceptsWrites,
-      areHeld: () => areFilesHeld(options.folder, options.clock.now()),
+      areLocked: () => areFilesLocked(options.folder, options.clock.now()),
       archiveMark: () => options.durability.archiveMark(),
       report: (error) => options.alarm.bug(error, null),
       onceDurable: () => onceDurable(this.gate),

@@ -17,7 +17,7 @@ export interface Ok<A = Answer> {
 export type Reply<A = Answer> = Ok<A> | Refusal;
 
 /** Sent one after another; buffers hold UTF-8. */
-export type Pieces = readonly (string | Buffer)[];
+export type BodyParts = readonly (string | Buffer)[];
 
 /**
  * An answer whose fields are already JSON (events, lists that many clients request): `"events":[...]`, without braces.
@@ -25,7 +25,7 @@ export type Pieces = readonly (string | Buffer)[];
  */
 export interface EncodedAnswer {
   readonly kind: "encoded";
-  readonly fields: string | Pieces;
+  readonly fields: string | BodyParts;
   /** Identifies this content: a client that sends it in If-None-Match gets 304. Quoted, as in the header. */
   readonly etag?: string;
 }

@@ -15,14 +15,14 @@ export interface UnsentBytesOptions {
 }
 
 /** The bytes that one connection has not read yet. */
-export interface Holding {
+export interface ReservedBytes {
   /** @returns false when there is no room for more; the size is unchanged then */
   resize(bytes: number): boolean;
   /** Idempotent. */
   release(): void;
 }
 
-interface UnsentHolder {
+interface Reservation {
   readonly who: string;
   readonly since: number;
   readonly evict: () => void;
@@ -32,7 +32,7 @@ interface UnsentHolder {
 export class UnsentBytes {
   readonly #options: UnsentBytesOptions;
   /** Oldest first. */
-  readonly #holders = new Set<UnsentHolder>();
+  readonly #reservations = new Set<Reservation>();
   readonly #shares = new Map<string, number>();
   #sum = 0;
 
@@ -60,49 +60,50 @@ export class UnsentBytes {
    * @param evict closes the connection; its bytes are released before the call
    * @returns null when there is no room
    */
-  hold(reader: string, bytes: number, evict: () => void): Holding | null {
+  reserve(reader: string, bytes: number, evict: () => void): ReservedBytes | null {
     const who = clientNetwork(reader);
     return this.#makeRoom(who, bytes, 0, null) ? this.#add(who, bytes, evict) : null;
   }
 
   /** For a small answer, which is always sent: makes room if possible. */
-  holdSmall(reader: string, bytes: number, evict: () => void): Holding {
+  reserveSmall(reader: string, bytes: number, evict: () => void): ReservedBytes {
     const who = clientNetwork(reader);
     this.#makeRoom(who, bytes, 0, null);
     return this.#add(who, bytes, evict);
   }
 
-  #add(who: string, bytes: number, evict: () => void): Holding {
-    const holder: UnsentHolder = { who, bytes: 0, since: this.#options.monotonic(), evict };
-    this.#holders.add(holder);
-    this.#change(holder, bytes);
+  #add(who: string, bytes: number, evict: () => void): ReservedBytes {
+    const reservation: Reservation = { who, bytes: 0, since: this.#options.monotonic(), evict };
+    this.#reservations.add(reservation);
+    this.#change(reservation, bytes);
     return {
       resize: (size) => {
-        if (!this.#holders.has(holder)) return false;
-        if (size > holder.bytes && !this.#makeRoom(who, size - holder.bytes, holder.bytes, holder)) return false;
-        this.#change(holder, size);
+        if (!this.#reservations.has(reservation)) return false;
+        if (size > reservation.bytes && !this.#makeRoom(who, size - reservation.bytes, reservation.bytes, reservation))
+          return false;
+        this.#change(reservation, size);
         return true;
       },
-      release: () => this.#remove(holder),
+      release: () => this.#remove(reservation),
     };
   }
 
-  #change(holder: UnsentHolder, bytes: number): void {
-    const change = bytes - holder.bytes;
-    holder.bytes = bytes;
+  #change(reservation: Reservation, bytes: number): void {
+    const change = bytes - reservation.bytes;
+    reservation.bytes = bytes;
     this.#sum += change;
-    const share = (this.#shares.get(holder.who) ?? 0) + change;
-    if (share > 0) this.#shares.set(holder.who, share);
-    else this.#shares.delete(holder.who);
+    const share = (this.#shares.get(reservation.who) ?? 0) + change;
+    if (share > 0) this.#shares.set(reservation.who, share);
+    else this.#shares.delete(reservation.who);
   }
 
-  #remove(holder: UnsentHolder): void {
-    if (!this.#holders.delete(holder)) return;
-    this.#change(holder, 0);
+  #remove(reservation: Reservation): void {
+    if (!this.#reservations.delete(reservation)) return;
+    this.#change(reservation, 0);
   }
 
   /** @param own bytes that the requesting connection already holds: a reader's first answer may exceed a share */
-  #makeRoom(who: string, more: number, own: number, asking: UnsentHolder | null): boolean {
+  #makeRoom(who: string, more: number, own: number, asking: Reservation | null): boolean {
     const { bytesMax, shareBytesMax } = this.#options;
     const others = (this.#shares.get(who) ?? 0) - own;
     if (others > 0 && others + own + more > shareBytesMax) return false;
@@ -117,10 +118,10 @@ export class UnsentBytes {
   }
 
   /** The connection that has held its bytes longest, if its grace period is over. */
-  #evictable(asking: UnsentHolder | null): UnsentHolder | null {
-    for (const holder of this.#holders) {
-      if (holder === asking) continue;
-      return this.#options.monotonic() - holder.since < this.#options.keptMsMin ? null : holder;
+  #evictable(asking: Reservation | null): Reservation | null {
+    for (const reservation of this.#reservations) {
+      if (reservation === asking) continue;
+      return this.#options.monotonic() - reservation.since < this.#options.keptMsMin ? null : reservation;
     }
     return null;
   }

@@ -10,7 +10,7 @@ import { limits } from "../../schemas/limits.ts";
 import { type RowOf, rowFields, type TableName } from "../../schemas/records.ts";
 import { writeManifest } from "./backup-manifest.ts";
 import { dataFile } from "./data-file.ts";
-import { type FileHold, type HolderPorts, holdFiles } from "./file-hold.ts";
+import { type FileLock, type FileLockPorts, lockFiles } from "./file-hold.ts";
 import { fileIn, filesFolder, listFiles } from "./files.ts";
 import { flushFoldersTo } from "./folders.ts";
 import { flushTreeGently } from "./gentle-flush.ts";
@@ -21,9 +21,9 @@ import { keepIdentity } from "./realm-identity.ts";
 import type { RealmEntry, RootStore } from "./root.ts";
 
 /** Holds back what the copies may still need, and completes them. */
-export interface BackupPorts extends HolderPorts {
+export interface BackupPorts extends FileLockPorts {
   /** Keeps the journal from forgetting what the copies of the stores lack. */
-  holdJournal(): Promise<FileHold>;
+  lockJournal(): Promise<FileLock>;
   /** Brings what the journal has into the copies of the stores in a folder. */
   applyRecords(target: string): Promise<void>;
   /** Told how far it is; absent where nobody looks. */
@@ -44,18 +44,18 @@ export async function backupFolder(
 ): Promise<string[]> {
   mkdirSync(join(target, "root"), { recursive: true, mode: 0o700 });
   const startedAt = ports.now();
-  const holds: FileHold[] = [];
+  const locks: FileLock[] = [];
   const step = stepsOf(ports, 3 * root.realms().length);
   try {
-    holds.push(await ports.holdJournal());
+    locks.push(await ports.lockJournal());
     await root.backup(join(target, "root"));
     const realms = root.realms().map(({ id }) => ({ from: realmFolder(dataDir, id), to: realmFolder(target, id) }));
-    for (const { from } of realms) holds.push(await holdFiles(from, ports));
-    for (const { from, to } of realms) await copyStore(from, to, holds).then(step);
+    for (const { from } of realms) locks.push(await lockFiles(from, ports));
+    for (const { from, to } of realms) await copyStore(from, to, locks).then(step);
     await ports.applyRecords(target);
-    for (const { from, to } of realms) await copyFiles(from, to, await referencedBy(to), holds).then(step);
+    for (const { from, to } of realms) await copyFiles(from, to, await referencedBy(to), locks).then(step);
   } finally {
-    for (const hold of holds) await hold.release();
+    for (const lock of locks) await lock.release();
   }
   for (const name of readdirSync(dataDir).filter((entry) => entry.startsWith("zuliprc"))) {
     copyFileSync(join(dataDir, name), join(target, name));
@@ -75,24 +75,24 @@ export async function backupFolder(
  * in place.
  * @param copies an empty folder, on a disk with space for the stores
  */
-export async function checkBesideServer(
+export async function checkDuringService(
   root: RootStore,
   dataDir: string,
   copies: string,
   ports: BackupPorts,
 ): Promise<string[]> {
   const realms = root.realms();
-  const holds: FileHold[] = [];
+  const locks: FileLock[] = [];
   const step = stepsOf(ports, 2 * realms.length);
   try {
-    holds.push(await ports.holdJournal());
-    for (const { id } of realms) holds.push(await holdFiles(realmFolder(dataDir, id), ports));
-    for (const { id } of realms) await copyStore(realmFolder(dataDir, id), realmFolder(copies, id), holds).then(step);
+    locks.push(await ports.lockJournal());
+    for (const { id } of realms) locks.push(await lockFiles(realmFolder(dataDir, id), ports));
+    for (const { id } of realms) await copyStore(realmFolder(dataDir, id), realmFolder(copies, id), locks).then(step);
     await ports.applyRecords(copies);
-    const beforeEach = () => renewed(holds);
+    const beforeEach = () => renewed(locks);
     return await checkRealms(realms, copies, { filesDir: dataDir, beforeEach, checked: step });
   } finally {
-    for (const hold of holds) await hold.release();
+    for (const lock of locks) await lock.release();
   }
 }
 
@@ -102,16 +102,16 @@ export function stepsOf({ progress }: Pick<BackupPorts, "progress">, total: numb
   return () => progress?.(Math.min(++done, total), total);
 }
 
-async function copyStore(folder: string, target: string, holds: readonly FileHold[]): Promise<void> {
+async function copyStore(folder: string, target: string, locks: readonly FileLock[]): Promise<void> {
   mkdirSync(target, { recursive: true, mode: 0o700 });
   const lmdb = openLmdb(folder);
   lmdb.clearDeadReaders();
   await lmdb.backup(target).finally(() => lmdb.close());
-  await renewed(holds);
+  await renewed(locks);
 }
 
-async function renewed(holds: readonly FileHold[]): Promise<void> {
-  for (const hold of holds) await hold.renew();
+async function renewed(locks: readonly FileLock[]): Promise<void> {
+  for (const lock of locks) await lock.renew();
 }
 
 async function referencedBy(folder: string): Promise<Map<string, string>> {
@@ -146,10 +146,10 @@ async function copyFiles(
   realm: string,
   target: string,
   referenced: ReadonlyMap<string, string>,
-  holds: readonly FileHold[],
+  locks: readonly FileLock[],
 ): Promise<void> {
   for (const name of referenced.keys()) {
-    await renewed(holds);
+    await renewed(locks);
     const copy = fileIn(filesFolder(target), name);
     await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
     try {

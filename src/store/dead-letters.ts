@@ -9,7 +9,7 @@ import type { DeadLetterRecord } from "../../schemas/runtime.ts";
 import type { Lmdb } from "./lmdb.ts";
 
 /** A dead letter as shown to an operator. */
-export interface ShownLetter {
+export interface DeadLetterSummary {
   readonly id: number;
   readonly diedAt: string;
   readonly kind: "mail" | "webhook" | "command";
@@ -26,16 +26,16 @@ interface StoredCommand {
   readonly to: { readonly actor: string } & Readonly<Record<string, unknown>>;
 }
 
-export function shownLetters(lmdb: Lmdb): ShownLetter[] {
+export function shownLetters(lmdb: Lmdb): DeadLetterSummary[] {
   return lmdb.rows("deadLetters", { limit: letterRows_max }).map(({ row }) => shown(row));
 }
 
-export function shownLetter(lmdb: Lmdb, id: number): ShownLetter | null {
+export function shownLetter(lmdb: Lmdb, id: number): DeadLetterSummary | null {
   const letter = lmdb.get("deadLetters", id);
   return letter === undefined ? null : shown(letter);
 }
 
-function shown(letter: DeadLetterRecord): ShownLetter {
+function shown(letter: DeadLetterRecord): DeadLetterSummary {
   const { sequence: id, diedAt, error, attempts } = letter;
   return {
     id,
@@ -52,7 +52,7 @@ function isUnnotedMail({ command, error }: DeadLetterRecord): boolean {
   return (command as StoredCommand).type === "mail.failed" && /^mail \d+ \(/.test(error);
 }
 
-function kindOf(letter: DeadLetterRecord): ShownLetter["kind"] {
+function kindOf(letter: DeadLetterRecord): DeadLetterSummary["kind"] {
   return letter.delivery?.kind ?? (isUnnotedMail(letter) ? "mail" : "command");
 }
 

@@ -90,7 +90,7 @@ async function writeWhole(spare: SpareFile, signal: AbortSignal): Promise<boolea
   try {
     const file = await open(spare.path, O_WRONLY | O_CREAT | O_TRUNC | O_DSYNC, 0o600);
     try {
-      await writePieces(file, spare.bytes, signal);
+      await writeChunks(file, spare.bytes, signal);
       await file.sync();
     } finally {
       await file.close();
@@ -101,11 +101,11 @@ async function writeWhole(spare: SpareFile, signal: AbortSignal): Promise<boolea
   }
 }
 
-async function writePieces(file: FileHandle, bytes: number, signal: AbortSignal): Promise<void> {
-  const piece = Buffer.alloc(pieceBytes, 1);
-  for (let at = 0; at < bytes; at += piece.length) {
+async function writeChunks(file: FileHandle, bytes: number, signal: AbortSignal): Promise<void> {
+  const chunk = Buffer.alloc(pieceBytes, 1);
+  for (let at = 0; at < bytes; at += chunk.length) {
     signal.throwIfAborted();
-    await writeGently(file, piece, at, signal);
+    await writeGently(file, chunk, at, signal);
   }
 }
 

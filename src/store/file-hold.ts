@@ -12,13 +12,13 @@ import { isRunning, isVisible, type LockHolder, thisProcess } from "./data-lock.
 
 const prefix = "files.hold";
 
-export interface FileHold {
+export interface FileLock {
   /** Renews the hold, because the backup continues. */
   renew(): Promise<void>;
   release(): Promise<void>;
 }
 
-export interface HolderPorts {
+export interface FileLockPorts {
   now(): number;
   /** Warns the operator while the work continues. */
   warn(line: string): void;
@@ -30,11 +30,11 @@ export interface HolderPorts {
  * @param isHarmless whether it may continue
  * @throws the error if it may not
  */
-export async function holdFiles(
+export async function lockFiles(
   realmFolder: string,
-  { now, warn }: HolderPorts,
+  { now, warn }: FileLockPorts,
   isHarmless: (error: NodeJS.ErrnoException) => boolean = () => true,
-): Promise<FileHold> {
+): Promise<FileLock> {
   const file = join(realmFolder, `${prefix}.${randomBytes(8).toString("hex")}`);
   const renew = async () => {
     const seconds = now() / 1000;
@@ -54,20 +54,20 @@ export async function holdFiles(
 }
 
 /** Whether a backup is running, or may be: the folder cannot be read. Hold files of ended backups are removed. */
-export async function areFilesHeld(realmFolder: string, now: number): Promise<boolean> {
+export async function areFilesLocked(realmFolder: string, now: number): Promise<boolean> {
   const names = await readdir(realmFolder).catch(isMissing);
   if (names === true) return false;
   if (names === false) return true;
   const files = names.filter((name) => name.startsWith(prefix));
-  const held = await Promise.all(files.map((name) => isHeld(join(realmFolder, name), now)));
-  return held.includes(true);
+  const locked = await Promise.all(files.map((name) => isLocked(join(realmFolder, name), now)));
+  return locked.includes(true);
 }
 
 function isMissing(error: NodeJS.ErrnoException): boolean {
   return error.code === "ENOENT";
 }
 
-async function isHeld(file: string, now: number): Promise<boolean> {
+async function isLocked(file: string, now: number): Promise<boolean> {
   const owner = await ownerOf(file);
   if (owner !== null && isRunning(owner)) return true;
   const isKnown = owner !== null && isVisible(owner);

@@ -25,7 +25,7 @@ export interface FileStoreOptions {
   /** Whether the disk has space (M5). */
   readonly acceptsWrites: () => boolean;
   /** Whether a backup is running: no file is removed meanwhile. */
-  readonly areHeld?: () => Promise<boolean>;
+  readonly areLocked?: () => Promise<boolean>;
   /** @returns whether the archive has what was written before this call, and so the files that it claims */
   readonly archiveMark?: () => () => boolean;
   /** A file could not be removed; the next sweep tries again. */
@@ -238,18 +238,18 @@ export class FileStore {
 
   /** Removes a file in the background. */
   discard(name: string): void {
-    void this.#track(this.#removeUnlessHeld(name, this.#archiveMark()));
+    void this.#track(this.#removeUnlessLocked(name, this.#archiveMark()));
   }
 
   /** Removes files that had to wait for a backup or the archive, unless they still have to. */
   discardPostponed(): void {
     const waiting = [...this.#postponed];
     this.#postponed.clear();
-    for (const [name, isArchived] of waiting) void this.#track(this.#removeUnlessHeld(name, isArchived));
+    for (const [name, isArchived] of waiting) void this.#track(this.#removeUnlessLocked(name, isArchived));
   }
 
-  async #removeUnlessHeld(name: string, isArchived: () => boolean): Promise<void> {
-    if (!isArchived() || (await this.#areHeld())) this.#postponed.set(name, isArchived);
+  async #removeUnlessLocked(name: string, isArchived: () => boolean): Promise<void> {
+    if (!isArchived() || (await this.#areLocked())) this.#postponed.set(name, isArchived);
     else await this.#remove(name);
   }
 
@@ -257,8 +257,8 @@ export class FileStore {
     return this.#options.archiveMark?.() ?? (() => true);
   }
 
-  async #areHeld(): Promise<boolean> {
-    return this.#options.areHeld !== undefined && (await this.#options.areHeld());
+  async #areLocked(): Promise<boolean> {
+    return this.#options.areLocked !== undefined && (await this.#options.areLocked());
   }
 
   async #remove(name: string): Promise<void> {
@@ -307,8 +307,8 @@ export class FileStore {
     await this.#options.onceDurable?.();
     if (!isArchived()) for (const name of orphans) this.#postponed.set(name, isArchived);
     // They stay until the next start, because the rows that a backup copies may claim them.
-    const isHeld = !isArchived() || (await this.#areHeld());
-    for (const name of isHeld ? [] : orphans) {
+    const isLocked = !isArchived() || (await this.#areLocked());
+    for (const name of isLocked ? [] : orphans) {
       await rm(join(this.#options.folder, name), { force: true }).catch(this.#options.report);
     }
     for (const name of kept) {

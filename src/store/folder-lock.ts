@@ -1,7 +1,7 @@
 /**
  * An operating system lock on a data folder (`F_OFD_SETLK`). It ends with its process, even before the parent has
  * reaped it, and is visible to other containers on the same machine. On file systems and platforms without such locks
- * `isHeld` is false, and the owner's row and the fence decide (data-lock.ts, fence.ts).
+ * `isLocked` is false, and the owner's row and the fence decide (data-lock.ts, fence.ts).
  */
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -34,12 +34,12 @@ export function lockFile(dataFolder: string): string {
 
 export class FolderLock {
   /** False if the system has no such locks. */
-  readonly isHeld: boolean;
+  readonly isLocked: boolean;
   #file: number | null;
 
-  private constructor(file: number, isHeld: boolean) {
+  private constructor(file: number, isLocked: boolean) {
     this.#file = file;
-    this.isHeld = isHeld;
+    this.isLocked = isLocked;
   }
 
   /** @throws DataFolderInUse when another process has the lock */
@@ -47,11 +47,11 @@ export class FolderLock {
     const path = lockFile(dataFolder);
     const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
     try {
-      const isHeld = tryPatiently(file, path, parts[part].offset);
-      if (isHeld === false)
+      const isLocked = tryPatiently(file, path, parts[part].offset);
+      if (isLocked === false)
         throw new DataFolderInUse(parts[part].refusal(part === "serving" ? holder(path) : "another process"));
       if (part === "serving") noteHolder(file);
-      return new FolderLock(file, isHeld === true);
+      return new FolderLock(file, isLocked === true);
     } catch (error) {
       closeSync(file);
       throw error;
@@ -68,14 +68,14 @@ const pauseMs = 10;
 
 /** A killed process keeps its lock until its last thread has exited; a start right afterwards waits for that. */
 function tryPatiently(file: number, path: string, offset: number): boolean | null {
-  let isHeld = tryLock(file, offset);
-  for (let waitedMs = 0; isHeld === false && waitedMs < limits.data_folder_lock_wait_ms; waitedMs += pauseMs) {
+  let isLocked = tryLock(file, offset);
+  for (let waitedMs = 0; isLocked === false && waitedMs < limits.data_folder_lock_wait_ms; waitedMs += pauseMs) {
     const pid = holderPid(path);
     if (pid === null || !hasEnded(pid)) break;
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);
-    isHeld = tryLock(file, offset);
+    isLocked = tryLock(file, offset);
   }
-  return isHeld;
+  return isLocked;
 }
 
 /** Returns null if the system has no such locks. */

@@ -54,26 +54,26 @@ async function takesDirectWrites(path: string): Promise<boolean> {
 async function flushFileGently(path: string): Promise<void> {
   const file = await open(path, constants.O_RDWR | constants.O_DSYNC);
   try {
-    await flushPieces(file);
+    await flushChunks(file);
     await file.sync();
   } finally {
     await file.close();
   }
 }
 
-async function flushPieces(file: FileHandle): Promise<void> {
+async function flushChunks(file: FileHandle): Promise<void> {
   const { size } = await file.stat();
-  const piece = Buffer.allocUnsafe(limits.flush_piece_bytes);
-  for (let at = 0; at < size; at += piece.length) {
-    const { bytesRead } = await file.read(piece, 0, piece.length, at);
-    await writeGently(file, piece.subarray(0, bytesRead), at);
+  const chunk = Buffer.allocUnsafe(limits.flush_piece_bytes);
+  for (let at = 0; at < size; at += chunk.length) {
+    const { bytesRead } = await file.read(chunk, 0, chunk.length, at);
+    await writeGently(file, chunk.subarray(0, bytesRead), at);
   }
 }
 
 /** Writes a piece of a file that was opened with O_DSYNC, and then leaves the disk to others for a while. */
-export async function writeGently(file: FileHandle, piece: Buffer, at: number, signal?: AbortSignal): Promise<void> {
+export async function writeGently(file: FileHandle, chunk: Buffer, at: number, signal?: AbortSignal): Promise<void> {
   const startedAt = performance.now();
-  await file.write(piece, 0, piece.length, at);
+  await file.write(chunk, 0, chunk.length, at);
   // The disk works for others most of the time.
   const tookMs = performance.now() - startedAt;
   await pause(Math.min(limits.flush_pause_ms_max, limits.flush_pause_ratio * tookMs), undefined, { signal });

@@ -46,7 +46,7 @@ export function setTime(lmdb: Lmdb, now: number): number | null {
   copyTimers(lmdb, realmCounters.turnAt, aheadMs);
   lmdb.transaction(() => {
     const { counters, ...rest } = realmCounters;
-    const announcedUntil = { waitingPeriodsEnded: 0, inactivityTold: 0 };
+    const announcedUntil = { waitingPeriodsEnded: 0, inactivityAnnounced: 0 };
     for (const name of Object.keys(announcedUntil) as (keyof typeof announcedUntil)[])
       announcedUntil[name] = Math.min(counters[name] ?? 0, now);
     const last = realmCountersOf(lmdb)?.counters ?? counters;

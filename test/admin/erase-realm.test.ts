@@ -10,7 +10,7 @@ import { journalFolder } from "../../src/durability/journal/apply-journal.ts";
 import { recoverJournal } from "../../src/durability/journal/recovery.ts";
 import { Client } from "../support/client.ts";
 import { HostClient } from "../support/http.ts";
-import { asked, type Result, type Run, served, stopped } from "../support/operations.ts";
+import { call, type Result, type Run, served, stopped } from "../support/operations.ts";
 import { runCli, startProgram } from "../support/process.ts";
 import { connect, until } from "../support/realtime.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
@@ -94,8 +94,8 @@ t.test("sockets of others go on, and one that uses the organization is waited fo
   const user = server.running.host.realmOf("sales.example.org");
   user.use.begin();
   const ask = async () => {
-    let answer: Awaited<ReturnType<typeof asked>> | null = null;
-    void asked(server.dataDir, "erase-realm", sales).then((made) => {
+    let answer: Awaited<ReturnType<typeof call>> | null = null;
+    void call(server.dataDir, "erase-realm", sales).then((made) => {
       answer = made;
     });
     await until(() => {
@@ -125,7 +125,7 @@ t.test("none is erased while its data is copied", async (t) => {
   for (const folder of ["journal", "realms/2"]) {
     const hold = join(server.dataDir, folder, "files.hold.0011223344556677");
     writeFileSync(hold, "");
-    t.match(await asked(server.dataDir, "erase-realm", sales), { status: 503, error: { kind: "busy" } }, folder);
+    t.match(await call(server.dataDir, "erase-realm", sales), { status: 503, error: { kind: "busy" } }, folder);
     rmSync(hold);
   }
   t.strictSame(await run("erase-realm", sales), { realm_id: 2 });

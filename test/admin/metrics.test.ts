@@ -174,23 +174,23 @@ t.test("a name that is not the operator's gets nothing from any route, on TCP an
   });
   const socket = await startTestServer(t);
   const paths = ["/healthz", "/readyz", "/metrics", "/admin", "/admin/assets/x.js", "/admin/live", "/no-such-path"];
-  const asked = (where: string | number, path: string, host: string, method = "GET") =>
+  const requestAs = (where: string | number, path: string, host: string, method = "GET") =>
     askAdmin(where, path, { method, headers: { Host: host } });
   for (const where of [port, socket.dataDir]) {
     for (const host of ["evil.example", `evil.example:${port}`, "localhost.evil.example", "127.0.0.1.evil.example"]) {
       for (const path of paths)
-        t.match(await asked(where, path, host), { status: 403, body: /ADMIN_HOSTS/ }, `${host}${path}`);
-      t.match(await asked(where, "/admin/list-realms", host, "POST"), { status: 403 });
+        t.match(await requestAs(where, path, host), { status: 403, body: /ADMIN_HOSTS/ }, `${host}${path}`);
+      t.match(await requestAs(where, "/admin/list-realms", host, "POST"), { status: 403 });
     }
     for (const host of ["localhost", `LOCALHOST:${port}`, "127.0.0.1", "10.1.2.3:9992", "[::1]:9992", "[fe80::1]"]) {
       for (const path of ["/healthz", "/readyz", "/metrics"]) {
-        t.match(await asked(where, path, host), { status: 200 }, `a probe or a scrape of ${host}`);
+        t.match(await requestAs(where, path, host), { status: 200 }, `a probe or a scrape of ${host}`);
       }
     }
   }
   for (const host of ["colloquy:9992", "metrics.example.org"]) {
-    t.match(await asked(port, "/metrics", host), { status: 200 }, host);
-    t.match(await asked(socket.dataDir, "/metrics", host), { status: 403 }, `${host} without ADMIN_HOSTS`);
+    t.match(await requestAs(port, "/metrics", host), { status: 200 }, host);
+    t.match(await requestAs(socket.dataDir, "/metrics", host), { status: 403 }, `${host} without ADMIN_HOSTS`);
   }
   const old = new RawConnection(`http://localhost:${port}`);
   await old.write("GET /readyz HTTP/1.0\r\n\r\n");

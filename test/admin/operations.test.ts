@@ -10,7 +10,7 @@ import { adminOperations } from "../../src/operate/admin/operations.ts";
 import { askAdmin, untilReadiness } from "../support/admin.ts";
 import { Client } from "../support/client.ts";
 import { MailServer, smtpError } from "../support/mail.ts";
-import { asked, type Result, type Run, served, stopped, typed } from "../support/operations.ts";
+import { call, type Result, type Run, served, stopped, typed } from "../support/operations.ts";
 import { freePort } from "../support/ports.ts";
 import { until } from "../support/realtime.ts";
 import { commands } from "../support/runtime.ts";
@@ -159,7 +159,7 @@ t.test("over TCP, operations need the key of the data folder, and no browser has
   const file = join(server.dataDir, "admin.key");
   t.equal(statSync(file).mode & 0o777, 0o600);
   const good = { Authorization: `Bearer ${readFileSync(file, "utf8").trim()}` };
-  t.match(await asked(port, "status", {}, good), { status: 200, result: { is_running: true } });
+  t.match(await call(port, "status", {}, good), { status: 200, result: { is_running: true } });
   for (const headers of [
     {},
     { Authorization: "Bearer x" },
@@ -171,15 +171,15 @@ t.test("over TCP, operations need the key of the data folder, and no browser has
     { ...good, Host: "127.0.0.1.example.org" },
   ]) {
     t.match(
-      await asked(port, "status", {}, headers),
+      await call(port, "status", {}, headers),
       { status: 403, error: { kind: "forbidden" } },
       JSON.stringify(headers),
     );
   }
   for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"]) {
-    t.match(await asked(port, "status", {}, { ...good, "Content-Type": type }), { status: 400 }, type);
+    t.match(await call(port, "status", {}, { ...good, "Content-Type": type }), { status: 400 }, type);
   }
-  t.match(await asked(port, "status", {}, { ...good, Host: `localhost:${port}` }), { status: 200 });
+  t.match(await call(port, "status", {}, { ...good, Host: `localhost:${port}` }), { status: 200 });
   t.equal(
     (await fetch(`${server.url}/admin/status`, { method: "POST", body: "{}" })).status,
     404,
@@ -231,7 +231,7 @@ t.test("[S3] admin_operations_concurrent_max: one operation more is told to try 
   const email = "owner@localhost";
   // None is answered before all have arrived.
   const openGate = holdGate(server);
-  const asking = Array.from({ length: count }, () => asked(server.dataDir, "set-password", { email }));
+  const asking = Array.from({ length: count }, () => call(server.dataDir, "set-password", { email }));
   await Promise.race(asking);
   openGate();
   const answers = await Promise.all(asking);
@@ -243,16 +243,16 @@ t.test("[S3] admin_operations_concurrent_max: one operation more is told to try 
 t.test("[M5] changes are refused while the disk is nearly full, and reads go on", async (t) => {
   const server = await startTestServer(t, { environment: { STORE_BYTES_MAX: "1" } });
   await untilReadiness(server.dataDir, 503);
-  const change = await asked(server.dataDir, "deactivate-user", { email: "owner@localhost" });
+  const change = await call(server.dataDir, "deactivate-user", { email: "owner@localhost" });
   t.match(change, { status: 503, error: { kind: "busy" } });
-  t.match(await asked(server.dataDir, "list-users"), { status: 200 });
+  t.match(await call(server.dataDir, "list-users"), { status: 200 });
 });
 
 t.test("send-test-mail says what the mail server answered, and where the email went", async (t) => {
   const far = await MailServer.start(t);
   far.answers.push(smtpError(554));
   const server = await startTestServer(t, { environment: { SMTP_URL: far.url } });
-  const send = (to: string) => asked(server.dataDir, "send-test-mail", { to });
+  const send = (to: string) => call(server.dataDir, "send-test-mail", { to });
   t.match(await send("ann@example.com"), { status: 409, error: { kind: "refused", message: /not accepted.*554/ } });
   t.match(await send("ann@example.com"), { status: 200, result: { taken_by: /^127\.0\.0\.1:\d+$|^localhost:\d+$/ } });
   await until(() => far.received.length === 1);

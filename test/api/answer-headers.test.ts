@@ -34,8 +34,8 @@ function strictTransport(url: string, headers: Record<string, string>): Promise<
   });
 }
 
-async function isUnstored(t: Test, title: string, asked: Promise<Answer>): Promise<void> {
-  const { headers } = await asked;
+async function isUnstored(t: Test, title: string, pending: Promise<Answer>): Promise<void> {
+  const { headers } = await pending;
   t.equal(headers.get("cache-control"), unstored, title);
 }
 
@@ -96,8 +96,12 @@ for (const environment of transports) {
       const refused = await raw(server.url, ["GET /api/v1/events/ws HTTP/1.1", ...upgrade, "Connection: Upgrade"]);
       t.match(refused, /^HTTP\/1\.1 400[\s\S]*strict-transport-security: max-age=/i, "a handshake");
       const credentials = `Authorization: Basic ${Buffer.from("nobody@example.com:none").toString("base64")}`;
-      const asked = ["Connection: Upgrade", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="];
-      const unknown = await raw(server.url, ["GET /api/v1/events/ws HTTP/1.1", ...upgrade, ...asked, credentials]);
+      const headers = [
+        "Connection: Upgrade",
+        "Sec-WebSocket-Version: 13",
+        "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+      ];
+      const unknown = await raw(server.url, ["GET /api/v1/events/ws HTTP/1.1", ...upgrade, ...headers, credentials]);
       t.match(unknown, /^HTTP\/1\.1 401[\s\S]*strict-transport-security: max-age=/i, "a handshake of nobody");
       const open = await startTestServer(t, { environment });
       const forged = { "X-Forwarded-Proto": "https" };

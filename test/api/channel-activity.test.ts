@@ -123,8 +123,8 @@ t.test("[S3] channel_activity_per_command_max: one command checks so many, furth
   const max = limits.channel_activity_per_command_max;
   const look = (afterId: number) => {
     const params = { since: began, upTo: began + (limits.channel_inactive_days + 1) * dayMs, afterId };
-    const asked = command({ actor: "realm" }, "channels.announce-inactive", params, null);
-    const outcome = announceInactive(params, view, asked);
+    const request = command({ actor: "realm" }, "channels.announce-inactive", params, null);
+    const outcome = announceInactive(params, view, request);
     if (!("effects" in outcome)) throw new Error("refused");
     return outcome.effects.map(({ kind }) => kind);
   };

@@ -145,8 +145,8 @@ t.test("[behaviour 2.3] guests cannot create channels, and get the same answer w
 });
 
 t.test("a user who became a guest after sending the request is rejected in the turn, too", async (t) => {
-  const asked = command({ actor: "realm" }, "channel.create", plainChannel("late"), guest.userId);
-  t.match(await server.realm.dispatcher.ask(asked), { kind: "refused", msg: "Not allowed for guest users" });
+  const request = command({ actor: "realm" }, "channel.create", plainChannel("late"), guest.userId);
+  t.match(await server.realm.dispatcher.ask(request), { kind: "refused", msg: "Not allowed for guest users" });
 });
 
 t.test("[behaviour 2.3] if a request breaks several rules, the first in order is reported", async (t) => {
@@ -170,19 +170,19 @@ t.test("[behaviour 2.3] if a request breaks several rules, the first in order is
 t.test("[spec 4.3] organization settings decide who creates channels and sets a topics policy", async (t) => {
   const strict = await startTestServer(t);
   const somebody = await strict.user("somebody");
-  const asked: [string, Params][] = [
+  const changes: [string, Params][] = [
     ["can_create_public_channel_group", {}],
     ["can_create_private_channel_group", { invite_only: true }],
     ["can_set_topics_policy_group", { topics_policy: "allow_empty_topic" }],
   ];
   const administrators = strict.group("role:administrators");
   const members = strict.group("role:members");
-  for (const [setting, params] of asked) {
-    strict.setRealm(Object.fromEntries(asked.map(([name]) => [name, members])));
+  for (const [setting, params] of changes) {
+    strict.setRealm(Object.fromEntries(changes.map(([name]) => [name, members])));
     strict.setRealm({ [setting]: administrators });
     await expects(t, create(params, somebody), "Insufficient permission", setting);
     t.equal((await create(params, strict.owner)).status, 200);
-    for (const [other, allowed] of asked) {
+    for (const [other, allowed] of changes) {
       if (other === setting) continue;
       const needsPublic = setting === "can_create_public_channel_group" && allowed["invite_only"] === undefined;
       if (!needsPublic) t.equal((await create(allowed, somebody)).status, 200, `${setting} does not concern ${other}`);

@@ -76,14 +76,14 @@ t.test("[M7] concurrent messages of one sender keep their order, with and withou
   const order: string[] = [];
   await Promise.all(
     sent.map((content) =>
-      writer.whenShown(parse(content), "w", () => {
+      writer.whenHighlighted(parse(content), "w", () => {
         order.push(content);
       }),
     ),
   );
   t.strictSame(order, sent);
   t.equal(
-    writer.whenShown(parse("plain"), "other", () => "at once"),
+    writer.whenHighlighted(parse("plain"), "other", () => "at once"),
     "at once",
   );
 });
@@ -111,7 +111,7 @@ t.test("[behaviour 5.8] highlighting keeps the text of the code in every languag
       Array.from({ length: 40 }, () => pieces[next(pieces.length)] ?? "").join(""),
     );
     const blocks = codes.map((code) => ({ kind: "code", code, language, typed: escapeAttribute(code) }) as const);
-    const html = await writer.whenShown({ ...parse("x"), pieces: blocks }, "w", ({ pieces: shown }) => shown);
+    const html = await writer.whenHighlighted({ ...parse("x"), pieces: blocks }, "w", ({ pieces: shown }) => shown);
     const found = html.map((piece) => textOf(String(piece)));
     t.strictSame(found, codes, language);
   }
@@ -122,12 +122,12 @@ const hostile = `\`\`\`yaml\n${`${"\t".repeat(450)}\n`.repeat(20)}x\n\`\`\``;
 
 t.test("[S3] code that takes too long to highlight is shown as plain text and delays others briefly", async (t) => {
   const writer = new CodeHighlighter();
-  await writer.whenShown(parse(source), "first", () => undefined);
-  const slow = writer.whenShown(parse(hostile), "slow", htmlOf);
-  const behind = writer.whenShown(parse(source), "behind", htmlOf);
+  await writer.whenHighlighted(parse(source), "first", () => undefined);
+  const slow = writer.whenHighlighted(parse(hostile), "slow", htmlOf);
+  const behind = writer.whenHighlighted(parse(source), "behind", htmlOf);
   t.notMatch(await slow, '<span class="', "no highlighting, and no wait of minutes");
   t.equal((await behind).replaceAll(/<[^>]*>/g, ""), "x = 1\n");
-  const again = async () => writer.whenShown(parse(source), "behind", htmlOf);
+  const again = async () => writer.whenHighlighted(parse(source), "behind", htmlOf);
   t.match(await shownWith(colored, again), colored, "a new thread is started");
 });
 
@@ -136,7 +136,7 @@ t.test("[S3] code_highlight_waiting_max: with more waiting messages, their code 
   const writer = new CodeHighlighter(60_000);
   const count = limits.code_highlight_waiting_max;
   const all = await Promise.all(
-    Array.from({ length: count + 1 }, (_, index) => writer.whenShown(parse(source), `w${index}`, htmlOf)),
+    Array.from({ length: count + 1 }, (_, index) => writer.whenHighlighted(parse(source), `w${index}`, htmlOf)),
   );
   const found = all.map((html) => html.includes('class="mi"'));
   t.strictSame(
@@ -149,7 +149,7 @@ t.test("[S3] if no thread can be started, code is shown as plain text and messag
   const writer = new CodeHighlighter(limits.code_highlight_ms_max, () => {
     throw new Error("EAGAIN");
   });
-  const shown = await writer.whenShown(parse(source), "w", htmlOf);
+  const shown = await writer.whenHighlighted(parse(source), "w", htmlOf);
   t.notMatch(shown, '<span class="', "no colors");
-  t.equal(await writer.whenShown(parse("plain"), "w", () => "goes on"), "goes on");
+  t.equal(await writer.whenHighlighted(parse("plain"), "w", () => "goes on"), "goes on");
 });

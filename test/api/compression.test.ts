@@ -133,8 +133,8 @@ t.test("[D262] nothing is compressed for HEAD, which says the length only if GET
 /** Asks for compressed pages over one connection. */
 async function statusOn(agent: Agent, method: string): Promise<unknown> {
   const headers = { authorization: owner.authorization, "accept-encoding": "gzip" };
-  const asked = request(`${owner.url}/api/v1${page}`, { agent, method, headers }).end();
-  const [answer] = (await once(asked, "response")) as [IncomingMessage];
+  const sent = request(`${owner.url}/api/v1${page}`, { agent, method, headers }).end();
+  const [answer] = (await once(sent, "response")) as [IncomingMessage];
   answer.resume();
   await once(answer, "end");
   return answer.statusCode;
@@ -172,10 +172,10 @@ t.test("[D262] a server that stops while it compresses answers cuts them, or sen
   const content = "x".repeat(messageBytes);
   for (let left = 110; left > 0; left--) await other.owner.post("/messages", { type: "direct", to: "[2]", content });
   const plain = await rawGet(other.owner, page);
-  const asked = Array.from({ length: 6 }, () => rawGet(other.owner, page, { "Accept-Encoding": "gzip" }));
-  await Promise.race(asked);
+  const pending = Array.from({ length: 6 }, () => rawGet(other.owner, page, { "Accept-Encoding": "gzip" }));
+  await Promise.race(pending);
   await other.stop();
-  const answers = (await Promise.all(asked)).filter(({ status }) => status === 200);
+  const answers = (await Promise.all(pending)).filter(({ status }) => status === 200);
   const whole = answers.filter(({ headers, body }) => body.length === Number(headers["content-length"]));
   for (const { headers, body } of whole) {
     t.ok((headers["content-encoding"] === "gzip" ? gunzipSync(body) : body).equals(plain.body));

@@ -66,9 +66,9 @@ t.test("[S1] programs, the server's own pages and pages under CORS are served", 
 
 t.test("[D2] programs are asked for credentials; a browser is not, because it would remember them", async (t) => {
   t.match((await post([], "")).headers["www-authenticate"], /^Basic/);
-  const asked = await post(["Sec-Fetch-Site: same-origin", "Sec-Fetch-Mode: cors"], "");
-  t.equal(asked.status, 401);
-  t.equal(asked.headers["www-authenticate"], undefined);
+  const reply = await post(["Sec-Fetch-Site: same-origin", "Sec-Fetch-Mode: cors"], "");
+  t.equal(reply.status, 401);
+  t.equal(reply.headers["www-authenticate"], undefined);
 });
 
 t.test("[S1] a page of another site cannot open a socket with remembered credentials", async (t) => {

@@ -58,8 +58,8 @@ t.test("the address is empty without a mail gateway; a hidden channel is reporte
 });
 
 t.test("is rejected because nothing is configured", async (t) => {
-  const asked = await member.get("/calls/bigbluebutton/create", { meeting_name: "x", voice_only: true });
-  t.strictSame(outcome(asked), refusal("BigBlueButton is not configured."));
+  const reply = await member.get("/calls/bigbluebutton/create", { meeting_name: "x", voice_only: true });
+  t.strictSame(outcome(reply), refusal("BigBlueButton is not configured."));
   t.equal((await member.get("/calls/bigbluebutton/create")).body.code, "REQUEST_VARIABLE_MISSING");
 });
 

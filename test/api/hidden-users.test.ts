@@ -196,14 +196,14 @@ t.test("[S1] guests who can see different users receive different bytes of the s
 
 t.test("[S1] a guest's request with a hidden user's email or name gets the answer for an unknown one", async (t) => {
   const nobody = "nobody@example.com";
-  const asked: readonly ((who: string) => Promise<{ status: number; body: unknown }>)[] = [
+  const requests: readonly ((who: string) => Promise<{ status: number; body: unknown }>)[] = [
     (who) => guest.post("/messages", { type: "direct", to: [who], content: "x" }),
     (who) => guest.get("/messages", { ...fetching, narrow: [{ operator: "sender", operand: who }] }),
     (who) => guest.get("/messages", { ...fetching, narrow: [{ operator: "dm", operand: who }] }),
     (who) => guest.get("/messages", { ...fetching, narrow: [{ operator: "dm-including", operand: who }] }),
     (who) => guest.get(`/users/${who}`),
   ];
-  for (const ask of asked) {
+  for (const ask of requests) {
     const [one, other] = [await ask(address), await ask(nobody)];
     const answer = JSON.stringify(outcome(one as never)).replaceAll(address, "it");
     t.equal(answer, JSON.stringify(outcome(other as never)).replaceAll(nobody, "it"), answer);

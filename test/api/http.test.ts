@@ -241,16 +241,16 @@ t.test("[S3] form_parameters_max: one more parameter is rejected, and nothing is
 
 t.test("[S3, D46] json_nesting_max: JSON that is nested deeper is invalid, at any depth", async (t) => {
   const nested = (depth: number, inner = "") => "[".repeat(depth) + inner + "]".repeat(depth);
-  const asked = (value: string) => owner.send("POST", "/users/me/subscriptions", `subscriptions=${value}`);
+  const subscribe = (value: string) => owner.send("POST", "/users/me/subscriptions", `subscriptions=${value}`);
   const most = limits.json_nesting_max;
-  await expects(t, asked(nested(most)), "subscriptions[0] is not a dict");
+  await expects(t, subscribe(nested(most)), "subscriptions[0] is not a dict");
   for (const depth of [most + 1, 20_000, 400_000]) {
     for (const inner of ["", String.raw`"\ud800"`, '{"a":1}']) {
-      await expects(t, asked(nested(depth, inner)), "subscriptions is not valid JSON");
+      await expects(t, subscribe(nested(depth, inner)), "subscriptions is not valid JSON");
     }
   }
   const text = JSON.stringify([{ name: "deep", description: `\\"${nested(most + 1)}` }]);
-  t.equal((await asked(text)).status, 200, "brackets within a string are text");
+  t.equal((await subscribe(text)).status, 200, "brackets within a string are text");
 });
 
 t.test("[S3, D46] json_values_max: a request has at most that many values in the JSON of its parameters", async (t) => {

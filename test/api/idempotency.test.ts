@@ -111,12 +111,12 @@ t.test("[D25] of two concurrent requests with one key and different parameters, 
 
 t.test("[S3] idempotency_waiters_max: if so many repeats wait, one more is rejected with OVERLOADED", async (t) => {
   const params = { email: "crowded@example.com", fullName: "C", passwordHash: "", role: roles.member };
-  const asked: Command = command({ actor: "realm" }, "user.create", params, owner.userId);
+  const request: Command = command({ actor: "realm" }, "user.create", params, owner.userId);
   const idempotencyKey = { userId: owner.userId, keyHash: hashed("crowded"), paramsHash: hashed("same") };
   const { dispatcher } = server.realm;
   // All requests are sent in one pass of the event loop, so the others arrive while the first one runs.
   const results = await Promise.all(
-    Array.from({ length: limits.idempotency_waiters_max + 2 }, () => dispatcher.ask(asked, idempotencyKey)),
+    Array.from({ length: limits.idempotency_waiters_max + 2 }, () => dispatcher.ask(request, idempotencyKey)),
   );
   const over = results.pop();
   t.match(over, { kind: "refused", code: "OVERLOADED" });

@@ -37,8 +37,8 @@ const joined = async (client: Client): Promise<string[]> =>
 
 const received = async (client: Client): Promise<string[]> => {
   const narrow = [{ operator: "is", operand: "dm" }];
-  const asked = { anchor: "newest", num_before: 100, num_after: 0, narrow, apply_markdown: false };
-  const { body } = await client.get("/messages", asked);
+  const range = { anchor: "newest", num_before: 100, num_after: 0, narrow, apply_markdown: false };
+  const { body } = await client.get("/messages", range);
   return body.messages.map(({ content }: { content: string }) => content);
 };
 

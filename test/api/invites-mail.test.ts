@@ -243,8 +243,8 @@ t.test("with notify_referrer_on_join=false the inviter gets no message", async (
   const found = (await listed(inviter)).map((each: Params) => each["notify_referrer_on_join"]);
   t.strictSame(found, [false, true]);
   for (const mail of [toKim, toLea]) await submit(linkIn(mail as Received), { full_name: "Guest Of Quiet" });
-  const asked = { anchor: "newest", num_before: 10, num_after: 0, apply_markdown: false };
-  const { body } = await inviter.get("/messages", asked);
+  const range = { anchor: "newest", num_before: 10, num_after: 0, apply_markdown: false };
+  const { body } = await inviter.get("/messages", range);
   t.equal(body.messages.filter(({ content }: { content: string }) => content.includes("accepted")).length, 1);
 });
 

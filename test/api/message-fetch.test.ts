@@ -223,8 +223,8 @@ t.test("[spec 2.9] rendering, avatars and the empty topic's name follow the requ
 t.test("message_ids returns those that exist and the caller may read", async (t) => {
   await owner.createChannel("sealed", [owner], { invite_only: true });
   const hidden = await owner.say("sealed", "t", "x");
-  const asked = { anchor: undefined, num_before: undefined, num_after: undefined, narrow: undefined };
-  const byIds = (more: Params) => fetch({ ...asked, ...more }, member);
+  const missing = { anchor: undefined, num_before: undefined, num_after: undefined, narrow: undefined };
+  const byIds = (more: Params) => fetch({ ...missing, ...more }, member);
   t.strictSame(await byIds({ message_ids: [id(3), hidden, id(1), 999_999, id(3)] }), {
     ...plain,
     indexes: [1, 3],

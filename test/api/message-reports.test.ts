@@ -87,8 +87,8 @@ t.test("each invalid report is rejected with its error message and posts nothing
   await expects(t, report(anna, id, { report_type: undefined }), missing);
   await expects(t, report(anna, id, { report_type: "boring" }), "Invalid report_type");
   for (const description of [undefined, "", "  "]) {
-    const asked = await report(anna, id, { report_type: "other", description });
-    t.strictSame(outcome(asked), refusal("An explanation is required."));
+    const reply = await report(anna, id, { report_type: "other", description });
+    t.strictSame(outcome(reply), refusal("An explanation is required."));
   }
   for (const other of [hidden, 99_999]) {
     await expects(t, report(anna, other), "Invalid message(s)", "[D24] hidden or missing");

@@ -44,8 +44,8 @@ async function linksTo(address: string): Promise<string[]> {
 async function linkFor(client: Client): Promise<string> {
   await until(() => pendingMails(server).length === 0);
   clock.advance(limits.password_reset_repeat_ms);
-  const asked = await submit(asking, { email: emailOf(client) });
-  if (asked.status !== 200) throw new Error(`not asked: ${asked.text}`);
+  const page = await submit(asking, { email: emailOf(client) });
+  if (page.status !== 200) throw new Error(`not asked: ${page.text}`);
   return (await linksTo(emailOf(client))).at(-1) ?? "";
 }
 
@@ -74,9 +74,9 @@ t.test("[D257] a user who forgot the password gets a link by email, and sets ano
   const form = await visit(asking);
   t.equal(form.status, 200);
   t.equal(attribute(field(form, "email"), "autocomplete"), "username");
-  const asked = await submit(asking, { email: ` ${emailOf(ann)} ` });
-  t.equal(asked.status, 200);
-  t.match(asked.text, "If");
+  const answer = await submit(asking, { email: ` ${emailOf(ann)} ` });
+  t.equal(answer.status, 200);
+  t.match(answer.text, "If");
   const [mail] = await mailsTo(emailOf(ann));
   t.equal(mail?.email.subject, "Set a new password on Tea & Co");
   const link = (await linksTo(emailOf(ann)))[0] ?? "";
@@ -318,12 +318,12 @@ t.test("[S2] after the email is sent, only the SHA-256 of the link's key is stor
 
 t.test("[D28, D257] requests are limited like failed logins, per address, all like anonymous calls", async (t) => {
   const limited = await startTestServer(t, { environment: { RATE_LIMITS: "login=2/3600,anonymous=5/3600" } });
-  const asked = `${limited.url}${prefix}`;
+  const address = `${limited.url}${prefix}`;
   const statuses: number[] = [];
-  for (let count = 0; count < 3; count++) statuses.push((await submit(asked, { email: `a${count}@b.org` })).status);
+  for (let count = 0; count < 3; count++) statuses.push((await submit(address, { email: `a${count}@b.org` })).status);
   t.strictSame(statuses, [200, 200, 429]);
-  for (const expected of [404, 404, 429]) t.equal((await visit(`${asked}guess`)).status, expected);
-  t.match((await visit(asked)).headers.get("retry-after"), /^\d+$/);
+  for (const expected of [404, 404, 429]) t.equal((await visit(`${address}guess`)).status, expected);
+  t.match((await visit(address)).headers.get("retry-after"), /^\d+$/);
 });
 
 t.test("[M1] a link survives a restart", async (t) => {

@@ -30,7 +30,7 @@ t.test("a ping starts a turn only if it changes something, whatever it requests"
   const anna = await server.user("anna");
   const ping = (params: Params) => costOf(() => anna.post("/users/me/presence", { status: "active", ...params }));
   t.match(await ping({}), { hadTurn: true }, "the first ping of all");
-  const asked: Params[] = [
+  const requests: Params[] = [
     {},
     { status: "idle" },
     { ping_only: true },
@@ -39,7 +39,7 @@ t.test("a ping starts a turn only if it changes something, whatever it requests"
     { slim_presence: true, history_limit_days: 1 },
     { status: "asleep" },
   ];
-  for (const params of asked) t.strictSame(await ping(params), nothing, JSON.stringify(params));
+  for (const params of requests) t.strictSame(await ping(params), nothing, JSON.stringify(params));
   clock.jump(updateMinMs);
   t.match(await ping({ status: "idle" }), { hadTurn: true }, "a ping after a long time is a change");
   t.strictSame(await ping({ status: "idle" }), nothing);

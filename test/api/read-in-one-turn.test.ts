@@ -31,7 +31,7 @@ for (const [what, isMuteFirst, leaves] of [
     const leave = command({ actor: "realm" }, "subscriptions.remove", { channelNames: [what], principals: null }, by);
     const other = leaves ? leave : mark;
     const { dispatcher } = server.realm;
-    await Promise.all((isMuteFirst ? [mute, other] : [other, mute]).map((asked) => dispatcher.ask(asked)));
+    await Promise.all((isMuteFirst ? [mute, other] : [other, mute]).map((request) => dispatcher.ask(request)));
     await follower.until(({ type, messages }) => type === "update_message_flags" && messages.includes(ids.at(-1)));
     await follower.settled();
     const received = follower.ofType("update_message_flags").flatMap(({ messages }) => messages);
@@ -56,7 +56,7 @@ t.test("[E2] a message marked as unread, then read by a mark is announced even i
   const params = { channelNames: ["hurried"], principals: null };
   const leave = command({ actor: "realm" }, "subscriptions.remove", params, by);
   const { dispatcher } = server.realm;
-  await Promise.all([mark, leave].map((asked) => dispatcher.ask(asked)));
+  await Promise.all([mark, leave].map((request) => dispatcher.ask(request)));
   await follower.until(({ type, messages }) => type === "update_message_flags" && messages.includes(ids.at(-1)));
   await follower.settled();
   const found = follower.ofType("update_message_flags").flatMap(({ messages }) => messages);
@@ -72,7 +72,7 @@ t.test("[E2] a message that became read by leaving is announced, even if it move
   const leave = command({ actor: "realm" }, "subscriptions.remove", { channelNames: ["from"], principals: null }, by);
   const move = editCommand(ids[0] ?? 0, { channelId: to, propagateMode: "change_all" }, owner.userId);
   const { dispatcher } = server.realm;
-  await Promise.all([leave, move].map((asked) => dispatcher.ask(asked)));
+  await Promise.all([leave, move].map((request) => dispatcher.ask(request)));
   await dispatcher.idle();
   await follower.settled();
   const found = follower.ofType("update_message_flags").flatMap(({ messages }) => messages);

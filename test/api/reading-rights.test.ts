@@ -51,8 +51,8 @@ t.test("[behaviour 5.4] a spectator can request nothing else and receives nothin
     [...narrow, { operator: "dm", operand: [2] }],
     [...narrow, { operator: "unheard", operand: "of" }],
   ];
-  for (const asked of refused) {
-    await expects(t, nobody.get("/messages", { ...range, narrow: asked }), notLoggedIn, JSON.stringify(asked));
+  for (const narrow of refused) {
+    await expects(t, nobody.get("/messages", { ...range, narrow }), notLoggedIn, JSON.stringify(narrow));
   }
   for (const id of [open, 999_999]) await expects(t, nobody.get(`/messages/${id}`), notLoggedIn);
   for (const id of [publicId, 999_999]) {

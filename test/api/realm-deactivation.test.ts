@@ -10,7 +10,7 @@ import { exchange, HostClient } from "../support/http.ts";
 import { inviteLink, visit } from "../support/join.ts";
 import { fetchPage } from "../support/pictures.ts";
 import { runCli } from "../support/process.ts";
-import { connect, follow, holdPoll } from "../support/realtime.ts";
+import { connect, follow, waitingPoll } from "../support/realtime.ts";
 import { readZuliprc, startTestServer, temporaryFolder } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
 
@@ -41,9 +41,9 @@ t.test("[D1] all keys are rejected with 401, polls end, sockets close with 4403,
   const { socket: following } = await follow(person, { event_types: ["realm"] });
   const idle = await connect(person);
   const queue = await person.openQueue(["realm"]);
-  const poll = await holdPoll(server, person, queue, queue.last_event_id);
+  const poll = await waitingPoll(server, person, queue, queue.last_event_id);
   const deaf = await person.openQueue(["message"]);
-  const unanswered = await holdPoll(server, person, deaf, deaf.last_event_id);
+  const unanswered = await waitingPoll(server, person, deaf, deaf.last_event_id);
   await expects(t, owner.post("/realm/deactivate"), success());
   const received = await poll.answer;
   t.match(received.body.events, [event]);

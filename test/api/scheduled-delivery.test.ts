@@ -64,16 +64,16 @@ t.test("[D81] read_by_sender decides, otherwise the client does; a message to on
   const reading = { "User-Agent": "ZulipMobile/1.0" };
   const script = { "User-Agent": "ZulipPython/1.0" };
   const cases = [
-    { to: other.userId, headers: reading, asked: undefined, isRead: true },
-    { to: other.userId, headers: script, asked: undefined, isRead: false },
-    { to: other.userId, headers: reading, asked: false, isRead: false },
-    { to: other.userId, headers: script, asked: true, isRead: true },
-    { to: member.userId, headers: reading, asked: undefined, isRead: false },
-    { to: member.userId, headers: script, asked: true, isRead: true },
+    { to: other.userId, headers: reading, readBySender: undefined, isRead: true },
+    { to: other.userId, headers: script, readBySender: undefined, isRead: false },
+    { to: other.userId, headers: reading, readBySender: false, isRead: false },
+    { to: other.userId, headers: script, readBySender: true, isRead: true },
+    { to: member.userId, headers: reading, readBySender: undefined, isRead: false },
+    { to: member.userId, headers: script, readBySender: true, isRead: true },
   ];
-  for (const [index, { to, headers, asked }] of cases.entries()) {
+  for (const [index, { to, headers, readBySender }] of cases.entries()) {
     const params = { type: "direct", to: [to], content: `${index}`, scheduled_delivery_timestamp: at(60 + index) };
-    const answer = await member.post("/scheduled_messages", { ...params, read_by_sender: asked }, headers);
+    const answer = await member.post("/scheduled_messages", { ...params, read_by_sender: readBySender }, headers);
     t.equal(answer.status, 200);
   }
   await pass(100);

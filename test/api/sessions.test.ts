@@ -181,8 +181,8 @@ t.test("[S2] a log-in is rejected if the password changes while it is compared",
   const login = { fingerprint: "f", client: "c", address: "a" };
   const stale = { hash: "h", client: "c", host: "127.0.0.1", login, passwordHash: "an earlier hash" };
   const to = { actor: "user", id: client.userId } as const;
-  const asked = command(to, "user.session.start", stale, client.userId);
-  t.match(await server.realm.dispatcher.ask(asked), { kind: "refused", code: "AUTHENTICATION_FAILED" });
+  const request = command(to, "user.session.start", stale, client.userId);
+  t.match(await server.realm.dispatcher.ask(request), { kind: "refused", code: "AUTHENTICATION_FAILED" });
   t.strictSame(rows(client.userId), []);
 });
 

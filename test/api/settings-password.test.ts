@@ -80,8 +80,8 @@ t.test("[M7] of two changes verified against the same password, the later one do
   t.strictSame(found, wrong);
   t.ok(await opens(person, `${winner} new password`));
   const stale = { settings: {}, fullName: null, password: { formerHash: "of before", hash: "stolen" } };
-  const asked = command({ actor: "user", id: person.userId }, "user.change-settings", stale, person.userId);
-  t.match(await server.realm.dispatcher.ask(asked), { kind: "refused", msg: "Wrong password!" });
+  const request = command({ actor: "user", id: person.userId }, "user.change-settings", stale, person.userId);
+  t.match(await server.realm.dispatcher.ask(request), { kind: "refused", msg: "Wrong password!" });
 });
 
 t.test("[D25] a repeated change of password under its Idempotency-Key gets the first answer", async (t) => {

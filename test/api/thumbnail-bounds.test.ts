@@ -62,15 +62,15 @@ t.test("[S3] thumbnails_waiting_max: further ones are rejected, and the same one
     await gate;
     return bytes;
   };
-  const asked = Array.from({ length: 1 + limits.thumbnails_waiting_max }, (_, index) =>
+  const pending = Array.from({ length: 1 + limits.thumbnails_waiting_max }, (_, index) =>
     thumbnails.get(`file ${index}`, false, read),
   );
   t.match(await thumbnails.get("one more", false, read), { code: "OVERLOADED" });
   const shared = thumbnails.get("file 0", false, read);
   open();
-  t.ok((await Promise.all(asked)).every(Buffer.isBuffer));
-  t.equal(await shared, await asked[0]);
-  t.equal(reads, asked.length);
+  t.ok((await Promise.all(pending)).every(Buffer.isBuffer));
+  t.equal(await shared, await pending[0]);
+  t.equal(reads, pending.length);
   t.ok(Buffer.isBuffer(await thumbnails.get("one more", false, read)), "a rejection under load is not remembered");
 });
 

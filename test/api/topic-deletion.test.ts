@@ -73,8 +73,8 @@ t.test("[spec 7] a user who is not an administrator gets only that error, whatev
 t.test("a user who lost the administrator role after sending the request is rejected in the turn", async (t) => {
   const { dispatcher, view } = server.realm;
   const to = { actor: "topic-deletion", channelId: 1, topic: "t" } as const;
-  const asked = command(to, "topic-deletion.request", { deadline: view.now }, member.userId);
-  t.match(await dispatcher.ask(asked), { kind: "refused", code: "UNAUTHORIZED_PRINCIPAL" });
+  const request = command(to, "topic-deletion.request", { deadline: view.now }, member.userId);
+  t.match(await dispatcher.ask(request), { kind: "refused", code: "UNAUTHORIZED_PRINCIPAL" });
 });
 
 t.test("[D24, behaviour 7] unknown, archived and inaccessible channels are an Invalid channel ID", async (t) => {

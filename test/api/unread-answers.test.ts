@@ -69,10 +69,10 @@ t.test("an answer of megabytes reaches a client that reads, followed by later ev
   t.teardown(() => socket.terminate());
   socket.ws.pause();
   const params = { anchor: "newest", num_before: messages, num_after: 0, narrow: [["channel", "long"]] };
-  const asked = socket.ask({ type: "call", method: "GET", path: "/messages", params });
+  const pending = socket.ask({ type: "call", method: "GET", path: "/messages", params });
   const after = socket.ask({ type: "ping" });
   socket.ws.resume();
-  const answer = await asked;
+  const answer = await pending;
   t.match(answer, { type: "reply", result: "success" });
   t.equal(answer.messages.length, messages);
   t.equal((await after).type, "pong");

@@ -218,13 +218,13 @@ t.test("a user who became a guest after sending the request is rejected in the t
   const creation = { name: "x", description: "", memberIds: [], subgroupIds: [], settings: {} };
   const { dispatcher } = server.realm;
   const to = { actor: "realm" } as const;
-  for (const asked of [
+  for (const request of [
     command(to, "group.create", creation, guest.userId),
     command(to, "group.update", update, guest.userId),
     command(to, "group.deactivate", { groupId: id }, guest.userId),
     command(to, "group.change-members", change, guest.userId),
   ]) {
-    t.match(await dispatcher.ask(asked), { kind: "refused", msg: "Not allowed for guest users" });
+    t.match(await dispatcher.ask(request), { kind: "refused", msg: "Not allowed for guest users" });
   }
 });
 

@@ -36,13 +36,13 @@ export const channelsCases = defineCases({
   },
   draws: {
     "channel.create": (world) => {
-      const asked = commands.createChannel(
+      const request = commands.createChannel(
         world.random.chance(0.7) ? world.name() : world.channelName(),
         world.users(4),
         world.user(),
       );
       const isPrivate = world.random.chance(0.4);
-      return { ...asked, params: { ...asked.params, isPrivate, isHistoryPublic: isPrivate ? world.flip() : null } };
+      return { ...request, params: { ...request.params, isPrivate, isHistoryPublic: isPrivate ? world.flip() : null } };
     },
     "channel.update": (world) => {
       const change = {

@@ -75,8 +75,8 @@ export const invitesCases = defineCases({
       return command(to, "invitation.confirm-address", mail, null);
     },
     "address-confirmation.expire": (world) => {
-      const asked = { email: `${world.name()}@example.com`, requestedAt: 1, keyHash: world.hex(16) };
-      return command(realm, "address-confirmation.expire", asked, null);
+      const request = { email: `${world.name()}@example.com`, requestedAt: 1, keyHash: world.hex(16) };
+      return command(realm, "address-confirmation.expire", request, null);
     },
     "invitation.revoke": (world) => {
       const to = { actor: "invitation", id: world.id("invitations") } as const;

@@ -18,9 +18,9 @@ export const submessagesCases = defineCases({
     "submessage.add": (world) => {
       const id = world.message();
       const sender = world.replica.get("messages", id)?.senderId;
-      const asked = { msgType: "widget", content: world.random.pick(['{"type":"vote","key":"a,1","vote":1}', "[]"]) };
+      const input = { msgType: "widget", content: world.random.pick(['{"type":"vote","key":"a,1","vote":1}', "[]"]) };
       const callerId = sender === undefined || world.random.chance(0.3) ? world.user() : sender;
-      return command({ actor: "message", id }, "submessage.add", asked, callerId);
+      return command({ actor: "message", id }, "submessage.add", input, callerId);
     },
   },
 });

@@ -155,11 +155,11 @@ t.test("a stall increases the latency of every arrival that was due meanwhile, n
 });
 
 t.test("rejected requests and broken connections are counted, not timed as successes", async (t) => {
-  let asked = 0;
+  let requests = 0;
   const address = await serve(t, (request, response) => {
-    asked += 1;
-    if (asked % 3 === 0) request.socket.destroy();
-    else if (asked % 3 === 1) response.writeHead(429).end('{"code":"RATE_LIMIT_HIT"}');
+    requests += 1;
+    if (requests % 3 === 0) request.socket.destroy();
+    else if (requests % 3 === 1) response.writeHead(429).end('{"code":"RATE_LIMIT_HIT"}');
     else response.end("{}");
   });
   const pace = { warmupMs: 0, durationMs, ratePerSecond: 100 };
@@ -167,7 +167,7 @@ t.test("rejected requests and broken connections are counted, not timed as succe
   t.ok((failures.statuses["429"] ?? 0) > 0);
   t.equal(failures.firstBody, '{"code":"RATE_LIMIT_HIT"}');
   t.ok(failures.brokenConnections > 0);
-  t.ok(completed > 0 && completed < asked);
+  t.ok(completed > 0 && completed < requests);
 });
 
 t.test("a port without a listener is an error with a reason, not a result", async (t) => {

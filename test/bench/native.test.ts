@@ -80,7 +80,7 @@ t.test("a plan holds the requests byte by byte, cut at the digits of their marke
 
 /** A server that answers with what `answer` makes of the number of a request and its body. */
 async function serve(t: Test, answer: (index: number, body: string) => number): Promise<Address> {
-  let asked = 0;
+  let requests = 0;
   const server = createServer((request, response) => {
     let body = "";
     request.setEncoding("utf8");
@@ -88,8 +88,8 @@ async function serve(t: Test, answer: (index: number, body: string) => number): 
       body += chunk;
     });
     request.on("end", () => {
-      response.statusCode = answer(asked, body);
-      asked += 1;
+      response.statusCode = answer(requests, body);
+      requests += 1;
       response.end("four");
     });
   });
@@ -122,13 +122,13 @@ const httpJob = (address: Address): HttpLoadJob => ({
 t.test("wrk sends every request in turn, each with a marker of its own", { skip: withoutWrk }, async (t) => {
   const markers = new Set<string>();
   const topics: Record<string, number> = {};
-  let asked = 0;
+  let requests = 0;
   const address = await serve(t, (_index, body) => {
     const form = new URLSearchParams(body);
     markers.add(form.get("content") ?? "");
     const topic = form.get("topic") ?? "";
     topics[topic] = (topics[topic] ?? 0) + 1;
-    asked += 1;
+    requests += 1;
     return 200;
   });
   const result = await runJob(workspace, withTools(workspace, httpJob(address)));
@@ -137,7 +137,7 @@ t.test("wrk sends every request in turn, each with a marker of its own", { skip:
   t.same(result.failures, { statuses: {}, firstBody: "", brokenConnections: 0, firstBreak: "", unanswered: 0 });
   t.equal(result.bodyBytes, 4 * result.completed, "the size of a body is known from the warm-up");
   t.ok((result.latency.percentilesMs[3] ?? 0) > 0);
-  t.equal(markers.size, asked, "warm-up and measured window share no marker");
+  t.equal(markers.size, requests, "warm-up and measured window share no marker");
   t.ok(Math.abs((topics["one"] ?? 0) - (topics["two"] ?? 0)) <= 4 * 2, JSON.stringify(topics));
   t.ok(result.usage.generatorShare > 0, "its thread is seen, although it ends before the window is closed");
 });

@@ -125,7 +125,7 @@ else {
     clock.advance(limits.cluster_takeover_ms);
     const watch = await opening;
     t.teardown(() => watch.close());
-    t.ok(watch.isSettled);
+    t.ok(watch.isStable);
     t.notOk(watch.isGone("killed"), "its lease may last");
     t.notOk(watch.isTaken("a", 2), "and it has not the name");
     nats.connection.publish("leases.a", JSON.stringify({ ...lease, instance: "alive" }));

@@ -161,10 +161,10 @@ export async function untilHealthy({ host, monitorPort, program }: NatsNode, pee
   });
   for (;;) {
     if (isOver) throw new Error(`nats-server ended: ${program.stdout}${program.stderr}`);
-    const asked = async (path: string) => fetch(`http://${host}:${monitorPort}${path}`).catch(() => null);
-    const isHealthy = (await asked("/healthz"))?.ok === true;
+    const monitor = async (path: string) => fetch(`http://${host}:${monitorPort}${path}`).catch(() => null);
+    const isHealthy = (await monitor("/healthz"))?.ok === true;
     // As the nodes count them (src/durability/cluster/server-check.ts).
-    const figures = (await (await asked("/varz"))?.json()) as Figures | undefined;
+    const figures = (await (await monitor("/varz"))?.json()) as Figures | undefined;
     if (isHealthy && (figures?.jetstream?.meta?.cluster_size ?? 1) >= peers) return;
     await new Promise((resolve) => setTimeout(resolve, limits.cluster_retry_ms_min));
   }

@@ -29,9 +29,9 @@ const longMs = 12_000;
 
 /** In network namespaces where they are allowed, else behind TCP proxies; NETWORK chooses. */
 function networkOf(t: Test, wanted: NetworkKind | undefined): NetworkKind {
-  const asked = wanted ?? process.env["NETWORK"];
-  const obstacle = asked === "proxies" ? "it was chosen" : namespacesObstacle();
-  if (asked === "namespaces" && obstacle !== null) throw new Error(obstacle);
+  const kind = wanted ?? process.env["NETWORK"];
+  const obstacle = kind === "proxies" ? "it was chosen" : namespacesObstacle();
+  if (kind === "namespaces" && obstacle !== null) throw new Error(obstacle);
   t.comment(obstacle === null ? "in network namespaces" : `on loopback behind TCP proxies: ${obstacle}`);
   return obstacle === null ? "namespaces" : "proxies";
 }

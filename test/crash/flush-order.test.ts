@@ -63,13 +63,13 @@ function controls(t: Test, trace: string, texts: readonly string[]): void {
     t.fail("no event and no answer is in a line of its own");
     return;
   }
-  const { text, writtenAt, eventAt, askedAt, answerAt } = place;
+  const { text, writtenAt, eventAt, requestedAt, answerAt } = place;
   t.ok(writtenAt > 0 && eventAt > writtenAt, "the text was written, then published");
   const flushAt = lines.findIndex((line, index) => index > writtenAt && isSync(line));
   // One write may carry several posts.
   const received = found(moved(lines, eventAt, flushAt)).violations;
   t.ok(received.includes(`an event carried ${text} before it was durable`), "an event that was sent too early");
-  const answered = found(moved(lines, answerAt, askedAt + 1)).violations;
+  const answered = found(moved(lines, answerAt, requestedAt + 1)).violations;
   t.ok(answered.includes(`${text} was answered before it was durable`), "an answer that was sent too early");
 }
 
@@ -78,7 +78,7 @@ interface Place {
   /** Lines of the trace. */
   readonly writtenAt: number;
   readonly eventAt: number;
-  readonly askedAt: number;
+  readonly requestedAt: number;
   readonly answerAt: number;
 }
 
@@ -89,15 +89,15 @@ function placesOf(trace: string, texts: readonly string[]): Place[] {
   const calls = parseTrace(trace);
   const isWhole = (at: number) => at >= 0 && !/<unfinished \.\.\.>$| resumed>/.test(lines[at] as string);
   const places = texts.map((text) => {
-    const asked = calls.find((call) => /^(?:read|recv)/.test(call.name) && call.text.includes(text));
-    const askedAt = asked?.end ?? 0;
-    const fd = /^\d+/.exec(asked?.text ?? "")?.[0] ?? "";
+    const requestRead = calls.find((call) => /^(?:read|recv)/.test(call.name) && call.text.includes(text));
+    const requestedAt = requestRead?.end ?? 0;
+    const fd = /^\d+/.exec(requestRead?.text ?? "")?.[0] ?? "";
     return {
       text,
       writtenAt: lines.findIndex((line) => /(?:pwrite64|writev|pwritev)\(/.test(line) && line.includes(text)),
       eventAt: lines.findIndex((line, index) => line.includes(text) && sent.has(index)),
-      askedAt,
-      answerAt: lines.findIndex((line, index) => index > askedAt && line.includes(`(${fd}, "HTTP/1.1 200 `)),
+      requestedAt,
+      answerAt: lines.findIndex((line, index) => index > requestedAt && line.includes(`(${fd}, "HTTP/1.1 200 `)),
     };
   });
   return places.filter(({ eventAt, answerAt }) => isWhole(eventAt) && isWhole(answerAt));

@@ -149,10 +149,10 @@ export class Schedule {
 
   /** Repeats each unanswered request once with its key: it was accepted, or its time may have passed by now. */
   async settle(owner: Client): Promise<void> {
-    const asked = this.#open;
+    const open = this.#open;
     this.#open = [];
     await Promise.all(
-      asked.map(async (params) => {
+      open.map(async (params) => {
         const content = String(params["content"]);
         const work = owner
           .post("/scheduled_messages", params, { "Idempotency-Key": content })

@@ -231,13 +231,13 @@ export interface Timeline {
   /** The server starts again, after it was killed. */
   readonly restartedAt: number;
   readonly servesAgainAt: number;
-  readonly asked: ReadonlyMap<string, number>;
+  readonly requested: ReadonlyMap<string, number>;
   readonly answered: ReadonlyMap<string, number>;
   readonly received: ReadonlyMap<string, number>;
 }
 
 export function timelineOf({ wires, starts }: Recording, day: Day): Timeline {
-  const asked = new Map<string, number>();
+  const requested = new Map<string, number>();
   const answered = new Map<string, number>();
   const received = new Map<string, number>();
   const underWay = new Map<string, string>();
@@ -247,7 +247,7 @@ export function timelineOf({ wires, starts }: Recording, day: Day): Timeline {
       const key = /^idempotency-key: (\S+)/im.exec(text)?.[1];
       if (key === undefined) continue;
       // It may be repeated after the kill.
-      if (!asked.has(key)) asked.set(key, end);
+      if (!requested.has(key)) requested.set(key, end);
       underWay.set(connection, key);
     } else if (text.startsWith("HTTP/1.1 200 ")) {
       const key = underWay.get(connection);
@@ -262,7 +262,7 @@ export function timelineOf({ wires, starts }: Recording, day: Day): Timeline {
     registeredAt: firstSent(day.queue.id),
     restartedAt,
     servesAgainAt: firstSent("Try: ", restartedAt),
-    asked,
+    requested: requested,
     answered,
     received,
   };
@@ -288,13 +288,13 @@ export interface Expected {
 export function expectedAt(line: number, day: Day, timeline: Timeline): Expected {
   const isBefore = (at: number | undefined) => at !== undefined && at <= line;
   const isAnswered = ({ key }: Operation) => isBefore(timeline.answered.get(key));
-  const asked = day.operations.filter(({ key }) => isBefore(timeline.asked.get(key)));
+  const requested = day.operations.filter(({ key }) => isBefore(timeline.requested.get(key)));
   // What was sent just before the kill may not have been read.
   const isRead = (key: string) => day.eventOf.has(key) && isBefore(timeline.received.get(key));
   const received = [...day.eventOf].flatMap(([key, id]) => (isRead(key) ? [id] : []));
   return {
     isInitialized: timeline.createdAt <= line,
-    posts: asked
+    posts: requested
       .filter(({ key, post }) => key === post)
       .map((post) => {
         const isReceived = isRead(post.key);
@@ -302,11 +302,11 @@ export function expectedAt(line: number, day: Day, timeline: Timeline): Expected
         return {
           key: post.key,
           id: isAnswered(post) ? post.id : 0,
-          contents: contentsOf(post, asked, isThere, isAnswered),
+          contents: contentsOf(post, requested, isThere, isAnswered),
           isReceived,
         };
       }),
-    uploads: asked
+    uploads: requested
       .filter((operation) => operation.post === null && isAnswered(operation))
       .map(({ url, digest }) => ({ url, digest })),
     queue:
@@ -325,11 +325,11 @@ export function promisedBy({ posts, uploads }: Expected): string[] {
 /** A post is changed at most once: until the change is answered, both contents are possible. */
 function contentsOf(
   post: Operation,
-  asked: readonly Operation[],
+  requested: readonly Operation[],
   isThere: boolean,
   isAnswered: (operation: Operation) => boolean,
 ) {
-  const change = asked.find((operation) => operation.post === post.key && operation !== post);
+  const change = requested.find((operation) => operation.post === post.key && operation !== post);
   if (change !== undefined && isAnswered(change)) return [change.content];
   return [post.content, ...(change === undefined ? [] : [change.content]), ...(isThere ? [] : [null])];
 }

@@ -101,10 +101,12 @@ export function judge(trace: string, texts: readonly string[], store: string): V
     const durableAt = durableLine(calls, text);
     if (durableAt === null) violations.push(`${text} never became durable`);
     const limit = durableAt ?? Number.POSITIVE_INFINITY;
-    const asked = calls.find(({ name, text: given }) => receiving.has(name) && given.includes(text));
+    const requestRead = calls.find(({ name, text: given }) => receiving.has(name) && given.includes(text));
     const leaving = calls.filter(({ name, kind }) => sending.has(name) && kind === "other");
     const answer = leaving.find(({ fd, start, text: sent }) => {
-      return asked !== undefined && fd === asked.fd && start > asked.end && sent.includes("HTTP/1.1 200 ");
+      return (
+        requestRead !== undefined && fd === requestRead.fd && start > requestRead.end && sent.includes("HTTP/1.1 200 ")
+      );
     });
     if (answer === undefined) violations.push(`${text} was never answered`);
     else answers++;

@@ -51,10 +51,10 @@ t.test("[M1] without an operating system lock, the older of two servers exits at
   const dataDir = join(temporaryFolder(t), "data");
   const older = await startContained(t, dataDir, { cwd });
   const acknowledged: string[] = [];
-  let asked = 0;
+  let posted = 0;
   const postTo = async (owner: Client, who: string) => {
     for (let count = 0; count < 40; count++) {
-      const content = `${who} ${++asked}`;
+      const content = `${who} ${++posted}`;
       const sent = await owner
         .post("/messages", { type: "channel", to: "general", topic: who, content })
         .catch(() => null);

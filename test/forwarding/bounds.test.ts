@@ -21,7 +21,7 @@ async function startAnswering(t: Test, serve: (response: ServerResponse, count: 
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { destination: () => to(`http://127.0.0.1:${port}`), asked: () => count };
+  return { destination: () => to(`http://127.0.0.1:${port}`), requests: () => count };
 }
 
 t.test("[S3] forward_requests_max: one more gets 503, and fits when another one was answered", async (t) => {
@@ -29,13 +29,13 @@ t.test("[S3] forward_requests_max: one more gets 503, and fits when another one 
   const owner = await startAnswering(t, (response) => waiting.push(response));
   const url = await startEdge(t, { destination: owner.destination, bounds: { requestsMax: 2 } });
   const held = [fetch(url), fetch(url)];
-  await until(() => owner.asked() === 2);
+  await until(() => owner.requests() === 2);
   const over = await fetch(url);
   t.strictSame([over.status, ((await over.json()) as { code: string }).code], [503, "OVERLOADED"]);
   waiting.shift()?.end("done");
   t.equal((await Promise.race(held)).status, 200);
   const next = fetch(url);
-  await until(() => owner.asked() === 3);
+  await until(() => owner.requests() === 3);
   for (const response of waiting) response.end("done");
   t.equal((await next).status, 200);
 });

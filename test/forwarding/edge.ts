@@ -1,6 +1,6 @@
 /** Nodes in the process of the test: one that serves nothing itself, and forwards everything where the test says. */
 import { limits } from "../../schemas/limits.ts";
-import type { Destination, Directions } from "../../src/edge/forwarding/directions.ts";
+import type { ClusterRoutes, Destination } from "../../src/edge/forwarding/directions.ts";
 import { ForwardingApp, type ForwardingBounds } from "../../src/edge/forwarding/forwarding-app.ts";
 import { loadTransport, type TransportChoice } from "../../src/edge/transport/load.ts";
 import type { SocketRoute, WebApp } from "../../src/edge/transport/transport.ts";
@@ -20,7 +20,7 @@ interface EdgeOptions {
 }
 
 interface NodeOptions {
-  readonly directions: Pick<Directions, "destinationOf"> & Partial<Directions>;
+  readonly directions: Pick<ClusterRoutes, "destinationOf"> & Partial<ClusterRoutes>;
   readonly clock?: Clock;
   readonly isSecure?: boolean;
   readonly bounds?: Partial<ForwardingBounds>;

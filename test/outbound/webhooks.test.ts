@@ -312,9 +312,9 @@ t.test("[S1] a message that the bot can no longer read at delivery is not sent",
 t.test("[D161] the reply to a message that was deleted meanwhile is not posted", async (t) => {
   const far = await Receiver.start(t, hang);
   const { bot } = await webhookBot(anna, "asked", far.url);
-  const asked = await bert.say("general", "t", "@**The asked**?");
+  const question = await bert.say("general", "t", "@**The asked**?");
   await far.call(1);
-  t.equal((await owner.delete(`/messages/${asked}`)).status, 200);
+  t.equal((await owner.delete(`/messages/${question}`)).status, 200);
   far.release(answer({ content: "to whom?" }));
   await quiet();
   t.strictSame(await textsOf(bert, bot), []);

@@ -34,8 +34,8 @@ t.test("[S3] a stop closes every socket with 1001, in batches, and the process e
   const id = await owner.say("general", "before the stop", "told");
   await reader.event((event) => event.message?.id === id);
   // Requested before the stop, so a response is due.
-  const asked = reader.ask({ type: "call", method: "GET", path: "/users/me" });
-  t.equal((await asked).result, "success");
+  const pending = reader.ask({ type: "call", method: "GET", path: "/users/me" });
+  t.equal((await pending).result, "success");
 
   const exited = program.end("SIGTERM");
   const closed = await Promise.all([...sockets, reader].map((socket) => socket.closed));

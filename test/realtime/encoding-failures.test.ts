@@ -5,7 +5,7 @@
  */
 import t from "tap";
 import type { EventRecord } from "../../schemas/runtime.ts";
-import { connect, follow, holdPoll, hubOf, messageIds } from "../support/realtime.ts";
+import { connect, follow, hubOf, messageIds, waitingPoll } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
@@ -27,7 +27,7 @@ t.test("[E2] readers of an event that cannot be encoded get a gap, 4410 or BAD_E
   const [hit, polling, other] = [await server.user("hit"), await server.user("polling"), await server.user("other")];
   const [{ socket: broken }, { socket: whole }] = [await follow(hit, {}), await follow(other, {})];
   const queue = await polling.openQueue(null);
-  const held = await holdPoll(server, polling, queue, queue.last_event_id);
+  const held = await waitingPoll(server, polling, queue, queue.last_event_id);
   const hub = hubOf(server);
   hub.stage({ record: brokenEvent([hit.userId, polling.userId]), replaces: null });
   const next: EventRecord = { ...brokenEvent([other.userId]), body: { op: "add", drafts: [] } };

@@ -5,7 +5,7 @@
  */
 import t from "tap";
 import type { Client, Event, Queue } from "../support/client.ts";
-import { type HeldPoll, increases, messageIds, resume, startPoll } from "../support/realtime.ts";
+import { increases, messageIds, resume, startPoll, type WaitingPoll } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 import type { Socket } from "../support/socket.ts";
 
@@ -26,7 +26,7 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-type Reading = { kind: "none" } | { kind: "poll"; poll: HeldPoll } | { kind: "socket"; socket: Socket };
+type Reading = { kind: "none" } | { kind: "poll"; poll: WaitingPoll } | { kind: "socket"; socket: Socket };
 
 /** One client's view of its queue: the events it received, in order, and the id it would acknowledge next. */
 class Reader {

@@ -40,7 +40,7 @@ t.test("[M1] messages leave when what they show is durable, in order, and the en
   t.strictSame(sent, ["before", "first"]);
   journal.flush();
   t.strictSame(sent, ["before", "first", "second", "end 1001", "nothing waits"]);
-  t.equal(connection.heldBytes, 0);
+  t.equal(connection.waitingBytes, 0);
 });
 
 t.test("[M1] what has waited at the gate elsewhere leaves in its place in the order", async (t) => {
@@ -74,7 +74,7 @@ t.test("[E3] a message that the connection drops behind the gate is reported, an
   for (const message of ["first", "too much", "would follow a gap"]) connection.send(message, false);
   journal.flush();
   t.strictSame(sent, ["first", "end 4508", "nothing waits"]);
-  t.equal(connection.heldBytes, 0);
+  t.equal(connection.waitingBytes, 0);
 });
 
 t.test("[E3] what waits behind something that passed and could not be sent is not sent either", async (t) => {
@@ -90,7 +90,7 @@ t.test("[E3] what waits behind something that passed and could not be sent is no
   connection.send("would follow a gap", false);
   journal.flush();
   t.strictSame(sent, ["end 4508", "nothing waits"]);
-  t.equal(connection.heldBytes, 0);
+  t.equal(connection.waitingBytes, 0);
 });
 
 t.test("[E3] what was to leave before the end leaves, and nothing else", async (t) => {

@@ -8,7 +8,7 @@ import { limits } from "../../schemas/limits.ts";
 import { hashApiKey } from "../../src/operations/identity/authentication.ts";
 import { makeBot } from "../support/bots.ts";
 import { Client } from "../support/client.ts";
-import { connect, follow, holdPoll, messageIds, resume } from "../support/realtime.ts";
+import { connect, follow, messageIds, resume, waitingPoll } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
 
@@ -46,7 +46,7 @@ t.test("a revoked key closes its sockets with 4401: following, idle, or authenti
 t.test("a held poll of a revoked key is answered 401, the next one too, and no event is lost", async (t) => {
   const person = await server.user("poller");
   const queue = await person.openQueue(["message"]);
-  const poll = await holdPoll(server, person, queue, queue.last_event_id);
+  const poll = await waitingPoll(server, person, queue, queue.last_event_id);
   const renewed = await rekey(person);
   t.match(await poll.answer, invalid);
   t.match(await person.getEvents(queue, queue.last_event_id), invalid);
@@ -90,7 +90,7 @@ t.test("regenerating a bot's key closes the sockets that the old key opened", as
   const { bot } = await makeBot(owner, "worker");
   const queue = await bot.openQueue(["message"]);
   const socket = await connect(bot);
-  const poll = await holdPoll(server, bot, queue, queue.last_event_id);
+  const poll = await waitingPoll(server, bot, queue, queue.last_event_id);
   const { body } = await owner.post(`/bots/${bot.userId}/api_key/regenerate`);
   t.strictSame(await socket.closed, ended);
   t.match(await poll.answer, invalid);

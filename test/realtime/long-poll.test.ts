@@ -5,7 +5,7 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { Client, refusal, success } from "../support/client.ts";
-import { holdPoll, increases, messageIds, queueOf, sayMany, startPoll, until } from "../support/realtime.ts";
+import { increases, messageIds, queueOf, sayMany, startPoll, until, waitingPoll } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
@@ -22,7 +22,7 @@ async function plainly(answer: Promise<{ status: number; body: unknown }>) {
 
 t.test("[behaviour 4.2] a poll is held until the first event and returns it", async (t) => {
   const queue = await owner.openQueue(["message"]);
-  const poll = await holdPoll(server, owner, queue, queue.last_event_id);
+  const poll = await waitingPoll(server, owner, queue, queue.last_event_id);
   const id = await owner.say("general", "held", "at last");
   const { status, body } = await poll.answer;
   t.equal(status, 200);
@@ -60,7 +60,7 @@ t.test("[behaviour 4.2] a last_event_id below the acknowledged one is rejected, 
   for (const content of ["1", "2", "3"]) await owner.say("general", "acknowledged", content);
   const events = await owner.readNow(queue);
   t.equal((await owner.readNow(queue, events[1].id)).length, 1);
-  const held = await holdPoll(server, owner, queue, events[2].id);
+  const held = await waitingPoll(server, owner, queue, events[2].id);
   for (const older of [events[1].id, events[0].id, queue.last_event_id, 0, -1]) {
     const { status, body } = await owner.getEvents(queue, older, { dont_block: true });
     t.strictSame({ status, body }, gone(queue.queue_id), `${older} is older than ${events[2].id}`);
@@ -71,7 +71,7 @@ t.test("[behaviour 4.2] a last_event_id below the acknowledged one is rejected, 
 
 t.test("[E2] a poll whose client hung up loses nothing: the next poll returns the events", async (t) => {
   const queue = await owner.openQueue(["message"]);
-  const poll = await holdPoll(server, owner, queue, queue.last_event_id);
+  const poll = await waitingPoll(server, owner, queue, queue.last_event_id);
   poll.abort();
   await until(() => queueOf(server, queue)?.state.kind === "unread");
   const id = await owner.say("general", "hung up", "nobody holds");
@@ -81,7 +81,7 @@ t.test("[E2] a poll whose client hung up loses nothing: the next poll returns th
 t.test("[E2] a poll whose client hangs up at the moment of an event loses nothing", async (t) => {
   for (let round = 0; round < 20; round++) {
     const queue = await owner.openQueue(["message"]);
-    const poll = await holdPoll(server, owner, queue, queue.last_event_id);
+    const poll = await waitingPoll(server, owner, queue, queue.last_event_id);
     const said = owner.say("general", "race", String(round));
     poll.abort();
     const id = await said;
@@ -107,8 +107,8 @@ t.test("[E2] when each poll acknowledges the last event, every event is returned
 
 t.test("[behaviour 4.2] a second poll ends the first, which returns no events", async (t) => {
   const queue = await owner.openQueue(["message"]);
-  const first = await holdPoll(server, owner, queue, queue.last_event_id);
-  const second = await holdPoll(server, owner, queue, queue.last_event_id);
+  const first = await waitingPoll(server, owner, queue, queue.last_event_id);
+  const second = await waitingPoll(server, owner, queue, queue.last_event_id);
   t.strictSame(await plainly(first.answer), success({ events: [] }));
   const id = await owner.say("general", "second", "for the second");
   t.strictSame(messageIds((await second.answer).body.events), [id]);
@@ -144,7 +144,7 @@ t.test("[spec 5, D2] GET /events rejects requests without credentials", async (t
 
 t.test("[behaviour 4.2] DELETE /events deletes the queue and ends its held poll", async (t) => {
   const queue = await owner.openQueue(["message"]);
-  const poll = await holdPoll(server, owner, queue, queue.last_event_id);
+  const poll = await waitingPoll(server, owner, queue, queue.last_event_id);
   t.strictSame(await plainly(owner.delete("/events", { queue_id: queue.queue_id })), success());
   t.strictSame(await plainly(poll.answer), gone(queue.queue_id));
   t.strictSame(await plainly(owner.getEvents(queue, queue.last_event_id)), gone(queue.queue_id));
@@ -154,7 +154,7 @@ t.test("[behaviour 4.2] DELETE /events deletes the queue and ends its held poll"
 t.test("[behaviour 4.2] a stop answers a held poll with a heartbeat, and the client resumes from its id", async (t) => {
   const before = await startTestServer(t);
   const queue = await before.owner.openQueue(["message"]);
-  const poll = await holdPoll(before, before.owner, queue, queue.last_event_id);
+  const poll = await waitingPoll(before, before.owner, queue, queue.last_event_id);
   await before.stop();
   const { status, body } = await poll.answer;
   t.equal(status, 200);
@@ -187,7 +187,7 @@ t.test(
     // Later rows are for other recipients, so that reading the log takes more than one pass.
     const contents = Array.from({ length: limits.replay_rows_per_pass_max * 2 }, (_, index) => String(index));
     await sayMany(before.owner, "loud", "past", contents);
-    const poll = await holdPoll(before, quiet, queue, queue.last_event_id);
+    const poll = await waitingPoll(before, quiet, queue, queue.last_event_id);
     await before.stop();
     t.match(await plainly(poll.answer), { status: 503, body: { code: "SERVER_SHUTTING_DOWN" } });
 
@@ -200,7 +200,7 @@ t.test(
 t.test("[spec 4.20] deactivating a user deletes their queues and ends the polls held on them", async (t) => {
   const leaver = await server.user("leaver");
   const queue = await leaver.openQueue(["message"]);
-  const poll = await holdPoll(server, leaver, queue, queue.last_event_id);
+  const poll = await waitingPoll(server, leaver, queue, queue.last_event_id);
   await owner.delete(`/users/${leaver.userId}`);
   t.strictSame(await plainly(poll.answer), gone(queue.queue_id));
   t.match(await leaver.getEvents(queue, queue.last_event_id), { status: 401, body: { code: "USER_DEACTIVATED" } });
@@ -301,10 +301,10 @@ t.test("[S3, E1] a poll over thousands of log rows", async (t) => {
   });
 
   t.test("for other recipients does not lose concurrent polls that read it", async (t) => {
-    const first = await holdPoll(server, quiet, empty, empty.last_event_id);
-    const second = await holdPoll(server, quiet, empty, empty.last_event_id);
+    const first = await waitingPoll(server, quiet, empty, empty.last_event_id);
+    const second = await waitingPoll(server, quiet, empty, empty.last_event_id);
     second.abort();
-    const last = await holdPoll(server, quiet, empty, empty.last_event_id);
+    const last = await waitingPoll(server, quiet, empty, empty.last_event_id);
     const { body } = await owner.post("/messages", { type: "direct", to: [quiet.userId], content: "wake up" });
     t.strictSame(messageIds((await last.answer).body.events), [body.id]);
     t.strictSame(await plainly(first.answer), success({ events: [] }));

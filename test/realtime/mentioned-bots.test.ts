@@ -7,7 +7,7 @@ import t from "tap";
 import { botTypes } from "../../schemas/bots.ts";
 import { makeBot } from "../support/bots.ts";
 import type { Client, Event } from "../support/client.ts";
-import { follow, holdPoll, messageIds, resume } from "../support/realtime.ts";
+import { follow, messageIds, resume, waitingPoll } from "../support/realtime.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer } from "../support/server.ts";
 
@@ -26,7 +26,7 @@ t.test("a mentioned bot receives the message by poll and by socket, reads it and
   await owner.createChannel("support", [owner]);
   const queue = await bot.openQueue(["message"]);
   const { socket } = await follow(bot, { event_types: ["message"] });
-  const poll = await holdPoll(server, bot, queue, queue.last_event_id);
+  const poll = await waitingPoll(server, bot, queue, queue.last_event_id);
   await owner.say("support", "t", "nobody in particular");
   const id = await owner.say("support", "t", `${name("helper")} please`);
   const { body } = await poll.answer;

@@ -5,7 +5,7 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { type Queue, refusal } from "../support/client.ts";
-import { connect, holdPoll, increases, messageIds, queueOf, resume, until } from "../support/realtime.ts";
+import { connect, increases, messageIds, queueOf, resume, until, waitingPoll } from "../support/realtime.ts";
 import { firstMoment, startClockedServer } from "../support/realtime-clock.ts";
 import { type TestServer, temporaryFolder } from "../support/server.ts";
 
@@ -23,7 +23,7 @@ t.test("a heartbeat ends a quiet poll between 45 and 50 s, with its own id", asy
   const queue = await owner.openQueue(["message"]);
   let last = queue.last_event_id;
   for (let round = 0; round < 3; round++) {
-    const poll = await holdPoll(server, owner, queue, last);
+    const poll = await waitingPoll(server, owner, queue, last);
     clock.advance(limits.heartbeat_ms_min - 1);
     t.equal(queueOf(server, queue)?.state.kind, "poll", "still held just before 45 s");
     clock.advance(limits.heartbeat_ms_max - limits.heartbeat_ms_min + 101);
@@ -43,7 +43,7 @@ t.test("heartbeats of many queues are spread over the window", async (t) => {
   const { server, clock } = await startClockedServer(t);
   const { owner } = server;
   const queues = await Promise.all(Array.from({ length: 20 }, () => owner.openQueue([])));
-  const polls = await Promise.all(queues.map((queue) => holdPoll(server, owner, queue, queue.last_event_id)));
+  const polls = await Promise.all(queues.map((queue) => waitingPoll(server, owner, queue, queue.last_event_id)));
   clock.advance((limits.heartbeat_ms_min + limits.heartbeat_ms_max) / 2);
   const ended = queues.filter((queue) => queueOf(server, queue)?.state.kind === "unread").length;
   t.ok(ended > 0 && ended < queues.length, `${ended} of ${queues.length} after half of the window`);
@@ -88,7 +88,7 @@ t.test("a queue that is read stays alive, whichever way it is read", async (t) =
   let last = held.last_event_id;
   let seen = impatient.last_event_id;
   for (let step = 0; step < 4; step++) {
-    const poll = await holdPoll(server, owner, held, last);
+    const poll = await waitingPoll(server, owner, held, last);
     await owner.say("general", "alive", String(step));
     last = (await poll.answer).body.events[0].id;
     const waiting = await owner.readNow(impatient, seen);
@@ -189,7 +189,7 @@ t.test("queues survive a restart and continue without a gap or a duplicate", asy
   t.ok(increases([...seen, ...later]), "[E1] ids increase across the restart");
   const last = later[1].id;
   t.strictSame(await owner.readNow(queue, last), []);
-  const poll = await holdPoll(second.server, owner, queue, last);
+  const poll = await waitingPoll(second.server, owner, queue, last);
   const held = await owner.say("general", "after", "held");
   const [event] = (await poll.answer).body.events;
   t.equal(event.message.id, held);
@@ -234,7 +234,7 @@ t.test("[E1] ids taken by volatile events without a disk write are not reused af
   const queue = await first.server.owner.openQueue(["typing", "message"]);
   await typist.post("/typing", { op: "start", to: [2] });
   const [typing] = await first.server.owner.readNow(queue);
-  const poll = await holdPoll(first.server, first.server.owner, queue, typing.id);
+  const poll = await waitingPoll(first.server, first.server.owner, queue, typing.id);
   first.clock.advance(limits.heartbeat_ms_max + 100);
   const [heartbeat] = (await poll.answer).body.events;
   await first.server.stop();
@@ -290,7 +290,7 @@ t.test("a stop answers held polls, and their clients resume afterwards", async (
   const dataDir = temporaryFolder(t);
   const first = await startClockedServer(t, { dataDir });
   const queue = await first.server.owner.openQueue(["message"]);
-  const poll = await holdPoll(first.server, first.server.owner, queue, queue.last_event_id);
+  const poll = await waitingPoll(first.server, first.server.owner, queue, queue.last_event_id);
   await first.server.stop();
   const { status, body } = await poll.answer;
   const events = [{ type: "heartbeat", id: body.events[0]?.id }];

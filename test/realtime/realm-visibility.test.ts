@@ -11,7 +11,7 @@ import { Mirror, mirroredTypes, snapshotOf } from "../support/mirror.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
 const variant = { includesSubscribers: true, isModern: true };
-const asked = {
+const params = {
   event_types: [...mirroredTypes, "user_status"],
   fetch_event_types: mirroredTypes,
   include_subscribers: "true",
@@ -38,7 +38,7 @@ class Watcher {
   }
 
   static async of(client: Client): Promise<Watcher> {
-    return new Watcher(client, await client.register(asked));
+    return new Watcher(client, await client.register(params));
   }
 
   /** @returns the events since the last check */
@@ -52,7 +52,7 @@ class Watcher {
     const news = this.#follower.events.slice(this.#applied);
     this.#applied = this.#follower.events.length;
     this.#mirror.apply(news);
-    const fresh = await this.#client.register(asked);
+    const fresh = await this.#client.register(params);
     await this.#client.delete("/events", { queue_id: fresh.queue_id });
     const picture = this.#mirror.snapshot();
     for (const [key, expected] of Object.entries(snapshotOf(fresh)))

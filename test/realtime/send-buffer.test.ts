@@ -229,7 +229,7 @@ t.test(
 
 t.test("[S3] unsent_bytes_per_user_max: a large response that exceeds the user's budget is not sent", async (t) => {
   const { outbox: sendBuffer, unsent, wire } = opened();
-  unsent.hold("ann", limits.unsent_bytes_per_user_max - large.length + 1, () => undefined);
+  unsent.reserve("ann", limits.unsent_bytes_per_user_max - large.length + 1, () => undefined);
   t.equal(sendBuffer.sendAnswer(large, false), "full");
   t.strictSame(wire.sent, []);
 });

@@ -1,7 +1,7 @@
 /** When a session ends, the sockets and held polls that it opened end (D256; realtime.md, Close codes). Queues stay. */
 import t from "tap";
 import { Page } from "../support/page.ts";
-import { holdPoll } from "../support/realtime.ts";
+import { waitingPoll } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
 
@@ -39,7 +39,7 @@ t.test("[D256] a log-out closes the session's sockets with 4401, after its answe
 t.test("[D256] a held poll of an ended session is answered 401, and no event is lost", async (t) => {
   const { client, page } = await loggedIn("Ben");
   const queue = await page.openQueue(["message"]);
-  const poll = await holdPoll(server, page, queue, queue.last_event_id);
+  const poll = await waitingPoll(server, page, queue, queue.last_event_id);
   const { sessions } = (await client.get("/sessions")).body;
   t.equal((await client.delete(`/sessions/${sessions[0].id}`)).status, 200);
   t.match(await poll.answer, { status: 401, body: { code: "UNAUTHORIZED" } });

@@ -126,8 +126,8 @@ t.test("[E3] a reader that reads is not closed, however much is replayed", async
 
   const asking = await connect(reader);
   const params = { anchor: "newest", num_before: 280, num_after: 0, narrow: [["channel", "big"]] };
-  const asked = asking.ask({ type: "call", method: "GET", path: "/messages", params });
-  const answer = await Promise.race([asked, asking.closed]);
+  const pending = asking.ask({ type: "call", method: "GET", path: "/messages", params });
+  const answer = await Promise.race([pending, asking.closed]);
   t.match(answer, { type: "reply", result: "success" }, "nor by a response of many megabytes");
   t.equal(answer.messages?.length, 280);
   t.equal((await asking.ask({ type: "ping" })).type, "pong");

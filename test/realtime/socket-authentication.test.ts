@@ -3,7 +3,7 @@ import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Client } from "../support/client.ts";
 import { RawSocket } from "../support/raw-socket.ts";
-import { connect, follow, holdPoll, messageIds, queueOf, resume, until } from "../support/realtime.ts";
+import { connect, follow, messageIds, queueOf, resume, until, waitingPoll } from "../support/realtime.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { startTestServer } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
@@ -146,7 +146,7 @@ t.test("a newer socket or poll takes the queue over and closes only its current 
   const id = await owner.say("general", "over", "to the second");
   const event = await second.event((candidate) => candidate.type === "message");
   t.equal(event.message.id, id);
-  const poll = await holdPoll(server, owner, queue, event.id);
+  const poll = await waitingPoll(server, owner, queue, event.id);
   t.strictSame(await second.closed, closes.takenOver);
   const { socket: third, reply } = await resume(owner, queue, event.id);
   t.match(reply, { result: "success" });

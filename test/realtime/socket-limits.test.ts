@@ -56,14 +56,14 @@ t.test("a client that keeps sending while it is limited is closed with 4429", as
   const person = await server.user("deaf");
   const socket = await connect(person);
   const isOver = socket.closed.then(() => true);
-  let asked = 0;
+  let calls = 0;
   while (
     !(await Promise.race([isOver, socket.ask({ type: "call", method: "GET", path: "/users/me" }).then(() => false)]))
   ) {
-    asked++;
-    if (asked > 1000) break;
+    calls++;
+    if (calls > 1000) break;
   }
-  t.ok(asked > burst && asked <= 1000);
+  t.ok(calls > burst && calls <= 1000);
   t.strictSame(await socket.closed, { code: 4429, reason: "rate limited: retry later" });
 });
 

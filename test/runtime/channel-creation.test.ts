@@ -31,10 +31,10 @@ const names = (count: number, prefix = "c") => Array.from({ length: count }, (_,
 const codeOf = (reply: Reply) => (reply.kind === "ok" ? "ok" : reply.msg);
 
 function withGroups(
-  asked: Command<"subscriptions.add">,
+  request: Command<"subscriptions.add">,
   groups: Partial<Record<GroupSettingName, GroupSettingValue>>,
 ): Command<"subscriptions.add"> {
-  return { ...asked, params: { ...asked.params, template: { ...asked.params.template, groups } } };
+  return { ...request, params: { ...request.params, template: { ...request.params.template, groups } } };
 }
 
 const naming = (ids: readonly number[]): GroupSettingValue => ({ direct_members: [...ids], direct_subgroups: [] });
@@ -67,10 +67,10 @@ function namedInPermission(id: number, count: number): GroupRecord {
 }
 
 /** For each turn until the request is answered: how many channels it created, if any. */
-async function createdPerTurn(bench: OpenRealm, asked: Command): Promise<{ turns: number[]; reply: Reply }> {
+async function createdPerTurn(bench: OpenRealm, request: Command): Promise<{ turns: number[]; reply: Reply }> {
   const turns: number[] = [];
   let isDone = false;
-  const answer = bench.ask(asked).finally(() => {
+  const answer = bench.ask(request).finally(() => {
     isDone = true;
   });
   while (!isDone) {
@@ -105,8 +105,8 @@ t.test("[M7] while a request creates many channels, posts elsewhere are answered
   const [other = 0] = await createUsers(created, 1);
   const bench = await slowly(created);
   const answers: string[] = [];
-  const ask = (name: string, asked: Command) => {
-    void bench.ask(asked).then((reply) => answers.push(`${name}: ${codeOf(reply)}`));
+  const ask = (name: string, request: Command) => {
+    void bench.ask(request).then((reply) => answers.push(`${name}: ${codeOf(reply)}`));
   };
   ask("many", commands.subscribe(names(6 * slice), null));
   ask("post", commands.post("topic", "m", other, generalId));
@@ -134,7 +134,7 @@ t.test(
 t.test("[M3] a request that creates many channels is completed after a crash between its slices", async (t) => {
   const bench = await slowly(await openNewRealm(t));
   const count = 3 * slice;
-  const asked = bench.ask(commands.subscribe(names(count), null));
+  const pending = bench.ask(commands.subscribe(names(count), null));
   while (bench.realm.view.channels.size < 1 + slice) await turn();
   const later = bench.crash(t, { clock: new SlowClock(startedAt) });
   t.ok(later.realm.view.channels.size <= 1 + 2 * slice, "the crash came in between");
@@ -145,7 +145,7 @@ t.test("[M3] a request that creates many channels is completed after a crash bet
     ids.every((id) => subscriptions.isSubscribed(ownerId, id)),
     "all channels, with their subscriber",
   );
-  await asked;
+  await pending;
 });
 
 t.test("[S3] permission_names_per_request_max: counts each new channel, permission and name", async (t) => {
@@ -172,7 +172,7 @@ t.test("[S3] permission_names_per_request_max: counts each new channel, permissi
 t.test("[S3] permission_names_per_realm_max: beyond it a permission needs a user group", async (t) => {
   const bench = await openNewRealm(t);
   const value = naming([ownerId]);
-  const asked = (name: string) => withGroups(commands.subscribe([name], null), { can_resolve_topics_group: value });
+  const request = (name: string) => withGroups(commands.subscribe([name], null), { can_resolve_topics_group: value });
   const row = (id: number) => namedInPermission(id, 20_000);
   const { groups } = bench.realm.view;
   const room = () => limits.permission_names_per_realm_max - groups.namesInPermissions;
@@ -184,12 +184,12 @@ t.test("[S3] permission_names_per_realm_max: beyond it a permission needs a user
   );
   // Each new channel names its creator, too, which is always possible.
   fill(bench.realm, "groups", [[999, { ...row(999), memberIds: row(999).memberIds.slice(0, room() - 1) }]]);
-  t.equal(codeOf(await bench.ask(asked("last"))), "ok");
+  t.equal(codeOf(await bench.ask(request("last"))), "ok");
   const refused = "Permissions in this organization name too many users. Use a user group.";
-  t.equal(codeOf(await bench.ask(asked("beyond"))), refused);
+  t.equal(codeOf(await bench.ask(request("beyond"))), refused);
   t.equal(codeOf(await bench.ask(commands.subscribe(["by default"], null))), "ok");
   fill(bench.realm, "groups", [[first, { ...row(first), memberIds: [] }]]);
-  t.equal(codeOf(await bench.ask(asked("again"))), "ok", "the names that are gone count no more");
+  t.equal(codeOf(await bench.ask(request("again"))), "ok", "the names that are gone count no more");
 });
 
 t.test("[S3, D267] permission_names_per_person_max: a person and the person's bots; not administrators", async (t) => {
@@ -198,21 +198,21 @@ t.test("[S3, D267] permission_names_per_person_max: a person and the person's bo
   const bot = answerOf(await bench.ask(commands.createBot(1, 1, person)))["user_id"] as number;
   const most = limits.permission_names_per_person_max;
   const refused = `You have named too many users in permissions (maximum ${most}). Use a user group.`;
-  const asked = (name: string, ids: readonly number[], by: number) =>
+  const create = (name: string, ids: readonly number[], by: number) =>
     bench.ask(withGroups(commands.subscribe([name], null, by), { can_resolve_topics_group: naming(ids) }));
   // The creator holds the permission to administer the channel.
-  t.equal(codeOf(await asked("own", [ownerId, other, person], person)), "ok");
+  t.equal(codeOf(await create("own", [ownerId, other, person], person)), "ok");
   t.equal(bench.realm.view.groups.namesInPermissionsBy(person), 4);
   const earlier: GroupRecord = {
     ...namedInPermission(1000, most - 4 - 3),
     creatorId: person,
   };
   fill(bench.realm, "groups", [[earlier.id, earlier]]);
-  t.equal(codeOf(await asked("by bot", [ownerId, other], bot)), "ok", "at the bound, with the bot as its creator");
+  t.equal(codeOf(await create("by bot", [ownerId, other], bot)), "ok", "at the bound, with the bot as its creator");
   t.equal(bench.realm.view.groups.namesInPermissionsBy(person), most, "the bot's names are the person's");
-  for (const by of [person, bot]) t.equal(codeOf(await asked("beyond", [ownerId], by)), refused);
+  for (const by of [person, bot]) t.equal(codeOf(await create("beyond", [ownerId], by)), refused);
   t.equal(codeOf(await bench.ask(commands.createChannel("by default", [], person))), "ok");
-  t.equal(codeOf(await asked("another's", [ownerId], other)), "ok");
+  t.equal(codeOf(await create("another's", [ownerId], other)), "ok");
   const own = bench.realm.view.channels.byName("own")?.id ?? 0;
   const change = (ids: readonly number[], by: number) =>
     bench.ask(changeGroups(own, { can_resolve_topics_group: { new: naming(ids) } }, by));

@@ -26,7 +26,7 @@ t.test(
   "[D73] turns_without_background_max holds although turns end before they reach the background command",
   async (t) => {
     const queue = new CommandQueue();
-    const kind = { isVolatileTurn: false, isIdle: false, isAsked: true };
+    const kind = { isVolatileTurn: false, isIdle: false, isRequested: true };
     const perTurn = 2;
     // More requests wait than one turn has budget for, and as many arrive as each turn takes.
     for (let count = 0; count < 3 * perTurn; count++) queue.push(request());

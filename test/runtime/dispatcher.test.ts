@@ -106,14 +106,14 @@ t.test("[M1] the changes are on disk when an event is published and when a respo
   };
   const bench = await openNewRealm(t, { sink });
   let isAnswered = false;
-  const asked = bench.ask(commands.post("a", "hi")).then(() => {
+  const pending = bench.ask(commands.post("a", "hi")).then(() => {
     isAnswered = true;
     images.push(crashImage(t, bench.folder));
   });
   t.notOk(isAnswered, "asking runs nothing");
   const before = new OpenRealm(t, { folder: crashImage(t, bench.folder) });
   t.equal(before.lmdb.count("messages"), 0);
-  await asked;
+  await pending;
   t.equal(images.length, 2, "published once, answered once");
   for (const folder of images) t.equal(new OpenRealm(t, { folder }).lmdb.count("messages"), 1);
 });
@@ -154,8 +154,8 @@ t.test("[M6] a command that throws is rejected alone with 500; the rest of the t
 t.test("[M6, M9] a command whose row no projection can read is rejected alone, and is not on disk", async (t) => {
   const bench = await openNewRealm(t);
   const good = commands.createUser("x@example.com");
-  const asked = { ...good, params: { ...good.params, fullName: undefined as unknown as string } };
-  t.equal(codeOf(await bench.ask(asked)), "INTERNAL_SERVER_ERROR");
+  const bad = { ...good, params: { ...good.params, fullName: undefined as unknown as string } };
+  t.equal(codeOf(await bench.ask(bad)), "INTERNAL_SERVER_ERROR");
   t.strictSame(bench.fatalities, []);
   for (const opened of [bench, bench.crash(t)]) {
     t.equal(opened.lmdb.count("users"), 2, "disk");
@@ -229,12 +229,12 @@ t.test("[M7] a realm's commands form one order: ids follow it over many addresse
   const bench = await openNewRealm(t, { clock: new SlowClock(startedAt) });
   const topics = ["a", "b", "c", "d", "e"];
   const answered: number[] = [];
-  const asked = Array.from({ length: 60 }, async (_, index) => {
+  const pending = Array.from({ length: 60 }, async (_, index) => {
     const result = await bench.ask(commands.post(topics[(index * 7) % 5] ?? "a", `m${index}`));
     answered.push(index);
     return answerOf(result)["id"] as number;
   });
-  const ids = await Promise.all(asked);
+  const ids = await Promise.all(pending);
   t.strictSame(
     ids,
     ids.map((_, index) => (ids[0] ?? 0) + index),
@@ -267,22 +267,22 @@ for (const place of ["first", "last"] as const) {
       });
       await lmdb.close();
       const opened = new OpenRealm(t, { folder: image });
-      const asked = opened.ask(commands.subscribe(["crowd"], people));
+      const pending = opened.ask(commands.subscribe(["crowd"], people));
       for (let turns = 0; turns < 50; turns++) await turn();
       t.equal(opened.realm.dispatcher.queueLength, 0);
       t.equal(opened.lmdb.count("deadLetters"), 1);
       const never: Promise<Reply> = Promise.resolve({ kind: "refused", code: "NOT_FOUND", msg: "never answered" });
-      t.equal(codeOf(await Promise.race([asked, never])), "INTERNAL_SERVER_ERROR");
+      t.equal(codeOf(await Promise.race([pending, never])), "INTERNAL_SERVER_ERROR");
     },
   );
 }
 
 t.test("[S3] when the command queue is full, one more command is rejected, the queued ones are executed", async (t) => {
   const bench = await openNewRealm(t);
-  const asked = Array.from({ length: limits.queued_commands_max + 1 }, (_, index) =>
+  const pending = Array.from({ length: limits.queued_commands_max + 1 }, (_, index) =>
     bench.ask(commands.idleTyping(`c${index % 100}`)),
   );
-  const codes = (await Promise.all(asked)).map(codeOf);
+  const codes = (await Promise.all(pending)).map(codeOf);
   t.equal(codes.at(-1), "OVERLOADED");
   t.ok(codes.slice(0, -1).every((code) => code === "ok"));
   t.equal(

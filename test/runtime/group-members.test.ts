@@ -28,8 +28,8 @@ t.test("[M3] after a crash at any turn, a large membership change is completed e
   const groupId = answerOf(await created.ask(command(to, "group.create", creation, ownerId)))["group_id"] as number;
   const slow = created.crash(t, { clock: new SlowClock(startedAt) });
   const change = { groupId, addIds: people, removeIds: [], addSubgroupIds: [], removeSubgroupIds: [] };
-  const asked = slow.ask(command(to, "group.change-members", change, ownerId));
-  const { images, result } = await crashesToAnswer(t, slow, asked);
+  const pending = slow.ask(command(to, "group.change-members", change, ownerId));
+  const { images, result } = await crashesToAnswer(t, slow, pending);
   t.match(result, { kind: "ok", answer: {} });
   let interrupted = 0;
   for (const folder of images) {

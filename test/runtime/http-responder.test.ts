@@ -27,7 +27,7 @@ function responseOf(): TransportResponse {
 
 t.test("[S3] a request whose large response has no room is ended exactly once", async (t) => {
   const unsent = new UnsentBytes({ bytesMax: 1, shareBytesMax: 1, keptMsMin: 1000, monotonic: () => 0 });
-  unsent.hold("user 7", 1, () => t.fail("it has not had its minimum time yet"));
+  unsent.reserve("user 7", 1, () => t.fail("it has not had its minimum time yet"));
   let ends = 0;
   const responder = new HttpResponder(responseOf(), { clock: systemClock, unsent }, () => ends++);
   responder.enter({ gate: alwaysDurable, use: new RealmUse(systemClock) }, () => "user 7");

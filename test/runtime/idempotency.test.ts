@@ -90,10 +90,10 @@ t.test("[D25] the response of a large subscription is stored, also across a cras
   const bench = await openNewRealm(t);
   const people = await createUsers(bench, limits.subscribers_per_command_max + 1);
   const slow = bench.crash(t, { clock: new SlowClock(startedAt) });
-  const asked = slow.ask(commands.createChannel("crowd", people), idempotencyKey("k"));
+  const pending = slow.ask(commands.createChannel("crowd", people), idempotencyKey("k"));
   await turn();
   const image = crashImage(t, slow.folder);
-  const first = await asked;
+  const first = await pending;
   t.strictSame(await slow.ask(commands.createChannel("crowd", people), idempotencyKey("k")), first);
   const opened = new OpenRealm(t, { folder: image });
   const again = await opened.ask(commands.createChannel("crowd", people), idempotencyKey("k"));

@@ -133,8 +133,8 @@ const foreign: Readonly<Record<string, object>> = {
 
 t.test("[M4] supported and unsupported machines give the same result as XState", async (t) => {
   const { view } = (await openNewRealm(t)).realm;
-  const asked = { ...commands.post("a", "x"), callerId: null } as Command;
-  const event: CommandEvent = { type: asked.type, command: asked, view };
+  const command = { ...commands.post("a", "x"), callerId: null } as Command;
+  const event: CommandEvent = { type: command.type, command, view };
   for (const [name, config] of Object.entries({ ...known, ...foreign })) {
     const machine = machineOf(config);
     const isParallel = machine.root.type === "parallel";
@@ -150,8 +150,8 @@ t.test("[M4] supported and unsupported machines give the same result as XState",
 
 t.test("[M4] a decision that leads to a state which the machine does not list throws", async (t) => {
   const { view } = (await openNewRealm(t)).realm;
-  const asked = { ...commands.post("a", "x"), callerId: null } as Command;
-  const event: CommandEvent = { type: asked.type, command: asked, view };
+  const command = { ...commands.post("a", "x"), callerId: null } as Command;
+  const event: CommandEvent = { type: command.type, command, view };
   const machine = machineOf({ states: { a: { on: { [go]: [to("c"), { actions: step }] } }, b: other, c: other } });
   const at = (count: number) => ({ state: "a", context: { count, mark: "" } });
   t.throws(() => drive(machine, at(0), event), /m a: message\.post does not lead to b/);

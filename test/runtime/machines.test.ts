@@ -29,8 +29,8 @@ function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-function eventOf(asked: Command, view: View): CommandEvent {
-  return { type: asked.type, command: asked, view };
+function eventOf(request: Command, view: View): CommandEvent {
+  return { type: request.type, command: request, view };
 }
 
 t.test("[M4] every machine gives the same result with our driver and with XState's, in every state", async (t) => {
@@ -43,18 +43,18 @@ t.test("[M4] every machine gives the same result with our driver and with XState
     const states = Object.keys(machine.states).sort();
     const tally = { done: 0, refused: 0, threw: 0 };
     const steps = fc.array(
-      fc.record({ asked: sent, travel: fc.constantFrom(...travels), pause: fc.constantFrom(...pauses) }),
+      fc.record({ request: sent, travel: fc.constantFrom(...travels), pause: fc.constantFrom(...pauses) }),
       { minLength: 1, maxLength: 15 },
     );
     const property = fc.property(fc.constantFrom(...begins), steps, (begin, sequence) => {
       let snapshot = begin;
-      for (const { asked, travel, pause } of sequence) {
+      for (const { request, travel, pause } of sequence) {
         bench.clock.jump(pause);
-        const event = eventOf(asked, view);
+        const event = eventOf(request, view);
         const one = ours(machine, travel(snapshot), event);
         const other = theirs(machine, snapshot, event);
         if (JSON.stringify(one) !== JSON.stringify(other)) {
-          throw new Error(`${asked.type}: ${JSON.stringify(one)} is not equal to ${JSON.stringify(other)}`);
+          throw new Error(`${request.type}: ${JSON.stringify(one)} is not equal to ${JSON.stringify(other)}`);
         }
         if (one === null) tally.threw++;
         else tally[one.outcome.kind]++;
@@ -62,10 +62,10 @@ t.test("[M4] every machine gives the same result with our driver and with XState
         snapshot = one?.snapshot ?? snapshot;
         reached.add(snapshot.state);
         const isNamed = edgesOf(machine).some(
-          ({ from, to, command }) => from === before && to === snapshot.state && command === asked.type,
+          ({ from, to, command }) => from === before && to === snapshot.state && command === request.type,
         );
         if (snapshot.state !== before && !isNamed) {
-          throw new Error(`no arrow names ${asked.type} from ${before} to ${snapshot.state}`);
+          throw new Error(`no arrow names ${request.type} from ${before} to ${snapshot.state}`);
         }
       }
     });
@@ -84,15 +84,15 @@ t.test("[M4] a command that is rejected or throws leaves state and context uncha
   for (const { machine, initial, sent } of [...subjects, ...(await recordSubjects(bench))]) {
     const property = fc.property(fc.array(sent, { maxLength: 10 }), (sequence) => {
       let snapshot = initial;
-      for (const asked of sequence) {
+      for (const request of sequence) {
         const before = JSON.stringify(snapshot);
-        const shown = ours(machine, snapshot, eventOf(asked, view));
+        const shown = ours(machine, snapshot, eventOf(request, view));
         const isChange = shown !== null && shown.outcome.kind === "done";
         if (shown?.outcome.kind === "refused" && JSON.stringify(shown.snapshot) !== before) {
-          throw new Error(`rejected ${asked.type}, but ${before} became ${JSON.stringify(shown.snapshot)}`);
+          throw new Error(`rejected ${request.type}, but ${before} became ${JSON.stringify(shown.snapshot)}`);
         }
         if (JSON.stringify(snapshot) !== before)
-          throw new Error(`${asked.type} modified the snapshot that it was given`);
+          throw new Error(`${request.type} modified the snapshot that it was given`);
         if (isChange) snapshot = shown.snapshot;
       }
     });
@@ -107,16 +107,16 @@ t.test("the machine of a record is in the state that its row says, and writes th
     let changes = 0;
     const property = fc.property(fc.array(sent, { maxLength: 10 }), (sequence) => {
       let snapshot = initial;
-      for (const asked of sequence) {
-        const next = drive(machine, snapshot, eventOf(asked, bench.realm.view));
+      for (const request of sequence) {
+        const next = drive(machine, snapshot, eventOf(request, bench.realm.view));
         const [before, after] = [snapshot, next.snapshot].map(({ context }) => (context as { row: object }).row);
         snapshot = next.snapshot;
         if (stateOf?.(after) !== snapshot.state)
-          throw new Error(`${asked.type}: ${snapshot.state} is not the row's state`);
+          throw new Error(`${request.type}: ${snapshot.state} is not the row's state`);
         if (after === before || next.outcome.kind !== "done") continue;
         changes++;
         const isWritten = next.outcome.effects.some((effect) => effect.kind === "put" && isSame(effect.row, after));
-        if (!isWritten) throw new Error(`${asked.type} does not write the row`);
+        if (!isWritten) throw new Error(`${request.type} does not write the row`);
       }
     });
     fc.assert(property, { seed: seedOf(t), numRuns: 60 });
@@ -129,8 +129,8 @@ t.test("an event that no state handles throws, in every state of every machine",
   for (const { name, machine, initial } of [...subjects, ...(await recordSubjects(bench))]) {
     for (const state of Object.keys(machine.states)) {
       const snapshot = { ...initial, state };
-      const asked = { ...commands.post("a", "x"), type: "no.such.command" } as unknown as Command;
-      const event = eventOf(asked, bench.realm.view);
+      const request = { ...commands.post("a", "x"), type: "no.such.command" } as unknown as Command;
+      const event = eventOf(request, bench.realm.view);
       t.throws(
         () => drive(machine, snapshot, event),
         /no state handles the event no\.such\.command/,

@@ -34,8 +34,8 @@ function idsOf({ realm: { view } }: OpenRealm, channelId: number, topic: string)
 t.test("[M7, D18] a user who moves a topic out of protected history and leaves has moved all of it", async (t) => {
   const created = await openNewRealm(t);
   const [other = 0] = await createUsers(created, 1);
-  const asked = { ...plainChannel("secret", [ownerId, other]), isPrivate: true, isHistoryPublic: false };
-  const secret = answerOf(await created.ask(command(realm, "channel.create", asked, ownerId)))["id"] as number;
+  const params = { ...plainChannel("secret", [ownerId, other]), isPrivate: true, isHistoryPublic: false };
+  const secret = answerOf(await created.ask(command(realm, "channel.create", params, ownerId)))["id"] as number;
   const count = 2 * limits.move_batch_messages + 1;
   const posts = Array.from({ length: count }, (_, index) =>
     created.ask(commands.post("old", `m${index}`, ownerId, secret)),
@@ -108,8 +108,8 @@ t.test(
       view.keys("topicPolicies", { start: [generalId, "old"], end: [generalId, "p"], limit: 9999 }).length;
     /** The order of the answers, and how many policies were still to be moved by then. */
     const answers: [name: string, left: number][] = [];
-    const ask = (name: string, asked: Command) => {
-      void bench.ask(asked).then((reply) => answers.push([`${name}: ${codeOf(reply)}`, left()]));
+    const ask = (name: string, request: Command) => {
+      void bench.ask(request).then((reply) => answers.push([`${name}: ${codeOf(reply)}`, left()]));
     };
     ask("rename", editCommand(id as number, { topic: "new", propagateMode: "change_all" }));
     ask("post elsewhere", commands.post("elsewhere", "m", author));

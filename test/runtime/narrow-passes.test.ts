@@ -17,8 +17,8 @@ function operation(operationId: string) {
 }
 
 async function postAll(bench: OpenRealm, posts: readonly (readonly [topic: string, content: string])[]) {
-  const asked = posts.map(([topic, content]) => bench.ask(commands.post(topic, content)));
-  const ids = (await Promise.all(asked)).map((result) => answerOf(result)["id"] as number);
+  const pending = posts.map(([topic, content]) => bench.ask(commands.post(topic, content)));
+  const ids = (await Promise.all(pending)).map((result) => answerOf(result)["id"] as number);
   await bench.idle();
   return ids;
 }

@@ -22,12 +22,12 @@ const posts = 10 * limits.own_posts_per_watermark;
 const leftBehind_max = 3 * limits.own_posts_per_watermark;
 
 async function flood(bench: OpenRealm, topic: string, count: number): Promise<number[]> {
-  const asked = Array.from({ length: count }, (_, index) => bench.ask(commands.post(topic, `m${index}`)));
-  return (await Promise.all(asked)).map((result) => answerOf(result)["id"] as number);
+  const pending = Array.from({ length: count }, (_, index) => bench.ask(commands.post(topic, `m${index}`)));
+  return (await Promise.all(pending)).map((result) => answerOf(result)["id"] as number);
 }
 
-async function mark(bench: OpenRealm, asked: Command): Promise<void> {
-  answerOf(await bench.ask(asked));
+async function mark(bench: OpenRealm, request: Command): Promise<void> {
+  answerOf(await bench.ask(request));
   await bench.idle();
 }
 
@@ -82,9 +82,9 @@ t.test("[behaviour 8] a message marked as unread stays unread, below a read wate
 
 t.test("a post that its sender has not read is unread and stops the read watermark", async (t) => {
   const bench = await openNewRealm(t);
-  const asked = commands.post("mine", "by a program");
-  const params = { ...asked.params, isReadBySender: false };
-  const id = answerOf(await bench.ask({ ...asked, params }))["id"] as number;
+  const request = commands.post("mine", "by a program");
+  const params = { ...request.params, isReadBySender: false };
+  const id = answerOf(await bench.ask({ ...request, params }))["id"] as number;
   await flood(bench, "mine", posts);
   t.strictSame(unreadIds(bench), [id]);
   t.ok(watermarkIn(bench, "mine") < id);
@@ -95,8 +95,8 @@ t.test("[S3] own_watermark_rows_max: a post looks at no more rows than that, the
   const [other = 0] = await createUsers(bench, 1);
   const first = answerOf(await bench.ask(commands.post("first", "in the way", other)))["id"] as number;
   const count = 3 * limits.own_watermark_rows_max;
-  const asked = Array.from({ length: count }, (_, index) => bench.ask(commands.post("theirs", `m${index}`, other)));
-  for (const result of await Promise.all(asked)) answerOf(result);
+  const pending = Array.from({ length: count }, (_, index) => bench.ask(commands.post("theirs", `m${index}`, other)));
+  for (const result of await Promise.all(pending)) answerOf(result);
   const self = { actor: "user", id: ownerId } as const;
   const theirs = { channelId: generalId, topic: "theirs", mustHaveReceived: false };
   await mark(bench, command(self, "read-state.mark-topic", theirs, ownerId));

@@ -38,9 +38,9 @@ t.test("a user is active, then idle, then offline, as time passes without a repo
   const to = { actor: "presence", userId: ownerId } as const;
   let snapshot: PlainSnapshot = initial(to);
   /** @returns the state, and whether the machine wants another timer */
-  const after = (pauseMs: number, asked: Command = command(to, "presence.lapse", {}, null)) => {
+  const after = (pauseMs: number, request: Command = command(to, "presence.lapse", {}, null)) => {
     bench.clock.jump(pauseMs);
-    const driven = drive(machine, snapshot, { type: asked.type, command: asked, view });
+    const driven = drive(machine, snapshot, { type: request.type, command: request, view });
     snapshot = driven.snapshot;
     if (driven.outcome.kind !== "done") throw new Error(driven.outcome.msg);
     for (const effect of driven.outcome.effects) {

@@ -34,12 +34,12 @@ t.test(
     const caught = bench.ask(commands.post("a", "caught"));
     mayWrite = false;
     t.equal(codeOf(await caught), "STORE_REFUSES_WRITES");
-    for (const asked of [
+    for (const command of [
       commands.post("a", "x"),
       commands.createUser("x@example.com"),
       commands.register(ownerId, "q"),
     ]) {
-      t.equal(codeOf(await bench.ask(asked)), "STORE_REFUSES_WRITES", asked.type);
+      t.equal(codeOf(await bench.ask(command)), "STORE_REFUSES_WRITES", command.type);
     }
     t.equal(codeOf(await bench.ask(commands.typing("start", "a"))), "ok");
     t.equal(codeOf(await bench.ask(commands.report(ownerId, "active"))), "ok");
@@ -165,12 +165,12 @@ t.test("closing a realm during a long deletion parks the deletion, and a repeat 
   const bench = await openNewRealm(t, { clock: new SlowClock(startedAt) });
   const count = 5 * limits.topic_deletion_batch_messages;
   await Promise.all(Array.from({ length: count }, (_, index) => bench.ask(commands.post("old", `m${index}`))));
-  const asked = bench.ask(commands.deleteTopic("old", Number.MAX_SAFE_INTEGER));
+  const pending = bench.ask(commands.deleteTopic("old", Number.MAX_SAFE_INTEGER));
   const posted = bench.ask(commands.post("new", "in flight"));
   await turn();
   await turn();
   await bench.realm.dispatcher.close();
-  t.equal(codeOf(await asked), "SERVER_SHUTTING_DOWN");
+  t.equal(codeOf(await pending), "SERVER_SHUTTING_DOWN");
   t.equal(codeOf(await posted), "ok", "in-flight work is completed");
   t.equal(codeOf(await bench.ask(commands.post("new", "too late"))), "SERVER_SHUTTING_DOWN");
   const left = bench.lmdb.count("messages");
@@ -201,17 +201,17 @@ t.test("other commands run between the parts of large changes", async (t) => {
     commands.deleteTopic("old", Number.MAX_SAFE_INTEGER),
   ];
   const bench = created.crash(t, { clock: new SlowClock(startedAt) });
-  for (const asked of large) {
+  for (const command of large) {
     const order: string[] = [];
-    const done = bench.ask(asked).then((result) => {
+    const done = bench.ask(command).then((result) => {
       answerOf(result);
-      order.push(asked.type);
+      order.push(command.type);
     });
     await turn();
     await turn();
     await bench.ask(commands.post("others", "me, too")).then(() => order.push("others"));
     await done;
-    t.strictSame(order, ["others", asked.type], asked.type);
+    t.strictSame(order, ["others", command.type], command.type);
     t.ok(bench.realm.dispatcher.queueLength < 10, "and the command queue stays short");
     await bench.idle();
   }
@@ -234,9 +234,9 @@ t.test("[S3] a request for more users and channels than subscribers_per_request_
 
 t.test("[S3] a command that would write more than turn_bytes_max is rejected alone", async (t) => {
   const bench = await openNewRealm(t);
-  const asked = commands.post("a", "x");
+  const command = commands.post("a", "x");
   const content = "x".repeat(limits.turn_bytes_max);
-  const result = await bench.ask({ ...asked, params: { ...asked.params, content } });
+  const result = await bench.ask({ ...command, params: { ...command.params, content } });
   t.equal(codeOf(result), "INTERNAL_SERVER_ERROR");
   t.equal(bench.lmdb.count("messages"), 0);
   t.equal(codeOf(await bench.ask(commands.post("a", "y"))), "ok");

@@ -73,7 +73,8 @@ async function execute(
   for (const step of steps) {
     if (step.kind === "pass") opened.clock.advance(step.ms);
     if (step.kind === "crash") opened = opened.crash(scope);
-    if (step.kind === "batch") results.push(...(await Promise.all(step.asked.map((asked) => opened.ask(asked)))));
+    if (step.kind === "batch")
+      results.push(...(await Promise.all(step.requests.map((command) => opened.ask(command)))));
     await opened.idle();
     check(opened);
   }
@@ -155,7 +156,7 @@ t.test("results do not change when there are more actors than activations_max", 
 
 /** Volatile actors lose their state when they are passivated, by design (E4). */
 function isDurable(step: Step): boolean {
-  return step.kind === "batch" && step.asked.every(({ to }) => to.actor !== "typing" && to.actor !== "presence");
+  return step.kind === "batch" && step.requests.every(({ to }) => to.actor !== "typing" && to.actor !== "presence");
 }
 
 /**
@@ -164,10 +165,10 @@ function isDurable(step: Step): boolean {
  */
 async function passivateAll(opened: OpenRealm): Promise<void> {
   for (let actor = 0; actor < limits.activations_max; actor += 5000) {
-    const asked = Array.from({ length: 5000 }, (_, index) =>
+    const pending = Array.from({ length: 5000 }, (_, index) =>
       opened.ask(commands.deleteTopic(`flood ${actor + index}`, startedAt)),
     );
-    await Promise.all(asked);
+    await Promise.all(pending);
   }
 }
 

@@ -97,9 +97,9 @@ t.test("[M3, M8] a sweep that crashes at any turn loses nothing and does nothing
 t.test("[M7] a post during a sweep waits for the commands before it, not for the end of the sweep", async (t) => {
   const { folder, young } = await prepared(t, 10 * perCommand);
   const opened = new OpenRealm(t, { folder, clock: new SlowClock(dueAt) });
-  const turnsOf = async (asked: Promise<unknown>) => {
+  const turnsOf = async (pending: Promise<unknown>) => {
     let isAnswered = false;
-    void asked.then(() => {
+    void pending.then(() => {
       isAnswered = true;
     });
     let turns = 0;

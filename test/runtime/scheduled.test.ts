@@ -105,10 +105,10 @@ for (const { what, change, before } of races) {
     const image = crashImage(t, bench.folder);
 
     const first = new OpenRealm(t, { folder: image, clock: new SlowClock(dueAt - 1) });
-    const asked = first.ask(change);
+    const pending = first.ask(change);
     first.clock.advance(1);
     t.equal(first.realm.dispatcher.queueLength, 2, "both are queued");
-    t.equal(codeOf(await asked), "ok");
+    t.equal(codeOf(await pending), "ok");
     await first.idle();
     t.strictSame(contents(first), [], "the earlier timer does nothing");
     for (let step = 0; step < 10; step++) {

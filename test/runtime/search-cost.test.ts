@@ -179,12 +179,12 @@ t.test("[S3] when the client hangs up, its search stops and no message of the ra
   fillLong(opened, 150);
   let gone: () => void = () => undefined;
   const params = { ...flagged, narrow: [inGeneral, ...negated(90)] };
-  const asked = measured(opened, "update-message-flags-for-narrow", params, (callback) => {
+  const pending = measured(opened, "update-message-flags-for-narrow", params, (callback) => {
     gone = callback;
   });
   await turn();
   gone();
-  const { code, passes } = await asked;
+  const { code, passes } = await pending;
   t.equal(code, "BAD_REQUEST");
   t.ok(passes < 10, `${passes} passes after the hang-up`);
   const range = { start: [ownerId], end: [ownerId + 1], limit: 1 };

@@ -44,9 +44,9 @@ async function post(
   to: number,
   topic = (n: number) => `topic ${n % 5}`,
 ): Promise<void> {
-  const asked = [];
-  for (let n = from; n < to; n++) asked.push(opened.ask(commands.post(topic(n), contentOf(n))));
-  for (const result of await Promise.all(asked)) if (result.kind !== "ok") throw new Error(JSON.stringify(result));
+  const pending = [];
+  for (let n = from; n < to; n++) pending.push(opened.ask(commands.post(topic(n), contentOf(n))));
+  for (const result of await Promise.all(pending)) if (result.kind !== "ok") throw new Error(JSON.stringify(result));
 }
 
 async function change(opened: OpenRealm, id: number, to: { content?: string; topic?: string }): Promise<void> {

@@ -16,7 +16,7 @@ import { callOf, read } from "../sim/calls.ts";
 import { answerOf, commands, type OpenRealm, openNewRealm, ownerId, turn } from "../support/runtime.ts";
 
 /** The response to a user's request; the handler has started when this returns. */
-async function asked(
+async function startRead(
   bench: OpenRealm,
   bindings: readonly Binding[],
   operationId: string,
@@ -48,7 +48,7 @@ t.test("[S2] a login returns no key when the password changes while it is being 
   const { bench, change } = await withPassword(t, passwords, password);
   const routes = authenticationRoutes({ passwords, rates: new RateLimits(noRates, () => 0) }, false);
   const keys = () => [...bench.realm.view.apiKeysOf(ownerId)].length;
-  const fetchKey = () => asked(bench, routes, "fetch-api-key", { username: "owner@localhost", password });
+  const fetchKey = () => startRead(bench, routes, "fetch-api-key", { username: "owner@localhost", password });
   const before = keys();
   t.equal((await fetchKey()).body.user_id, ownerId);
   t.equal(keys(), before + 1);
@@ -82,7 +82,7 @@ async function withLongWalk(t: Test) {
   const newest = await say("t", "https://example.com @**Owner**");
   await bench.idle();
   const params = { ...range, narrow: [{ operator: "has", operand: "link" }] };
-  const fetching = () => asked(bench, messageFetchRoutes, "get-messages", params, annId);
+  const fetching = () => startRead(bench, messageFetchRoutes, "get-messages", params, annId);
   return { bench, annId, oldest, newest, fetching };
 }
 
@@ -131,7 +131,7 @@ async function withLongAnswer(t: Test) {
   /** Counts the passes of the event loop and calls `act` after each. */
   const fetching = async (act: (pass: number, isOver: () => boolean) => unknown) => {
     let isOver = false;
-    const answer = asked(bench, messageFetchRoutes, "get-messages", params).finally(() => {
+    const answer = startRead(bench, messageFetchRoutes, "get-messages", params).finally(() => {
       isOver = true;
     });
     let passes = 0;

@@ -61,16 +61,16 @@ t.test("[S3] user_topics_per_user_max: the answer is right at the bound, whateve
 
 t.test("[S3] cached_rows_per_table_max: with one more user, the oldest is counted again", async (t) => {
   const counts = new TopicCounts();
-  const asked: number[] = [];
+  const counted: number[] = [];
   const ask = (userId: number) =>
     counts.hasRoom(userId, () => {
-      asked.push(userId);
+      counted.push(userId);
       return 0;
     });
   for (let userId = 0; userId <= limits.cached_rows_per_table_max; userId++) ask(userId);
-  asked.length = 0;
+  counted.length = 0;
   ask(limits.cached_rows_per_table_max);
-  t.strictSame(asked, []);
+  t.strictSame(counted, []);
   ask(0);
-  t.strictSame(asked, [0]);
+  t.strictSame(counted, [0]);
 });

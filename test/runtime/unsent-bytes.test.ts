@@ -30,17 +30,17 @@ t.test(
   "[S3] unsent_bytes_per_user_max: two responses up to the user's share pass, a byte more is rejected, other users are unaffected",
   async (t) => {
     const { unsent, evict } = opened();
-    t.ok(unsent.hold("ann", share / 2, evict("ann")));
-    t.equal(unsent.hold("ann", share / 2 + 1, evict("ann")), null);
-    t.ok(unsent.hold("ann", share / 2, evict("ann")));
-    t.ok(unsent.hold("bob", share / 2 + 1, evict("bob")));
+    t.ok(unsent.reserve("ann", share / 2, evict("ann")));
+    t.equal(unsent.reserve("ann", share / 2 + 1, evict("ann")), null);
+    t.ok(unsent.reserve("ann", share / 2, evict("ann")));
+    t.ok(unsent.reserve("bob", share / 2 + 1, evict("bob")));
     t.equal(unsent.sum, share + share / 2 + 1);
   },
 );
 
 t.test("[S3] unsent_bytes_per_user_max: with half of the share unread no large response is built", async (t) => {
   const { unsent, evict } = opened();
-  const held = unsent.hold("ann", share / 2, evict("ann"));
+  const held = unsent.reserve("ann", share / 2, evict("ann"));
   t.ok(unsent.hasRoomFor("ann"));
   held?.resize(share / 2 + 1);
   t.notOk(unsent.hasRoomFor("ann"));
@@ -53,8 +53,8 @@ t.test("[S3] unsent_bytes_per_user_max: with half of the share unread no large r
 
 t.test("[S3] a first response may exceed the user's share, but not the total", async (t) => {
   const { unsent, evict } = opened();
-  t.equal(unsent.hold("ann", max + 1, evict("ann")), null);
-  t.ok(unsent.hold("ann", max, evict("ann")));
+  t.equal(unsent.reserve("ann", max + 1, evict("ann")), null);
+  t.ok(unsent.reserve("ann", max, evict("ann")));
   t.notOk(unsent.hasRoomFor("bob"), "none has had its minimum time yet");
 });
 
@@ -64,13 +64,13 @@ t.test(
     const { unsent, evicted, wait, evict } = opened();
     const names = ["a", "b", "c", "d"];
     for (const name of names) {
-      t.ok(unsent.hold(name, max / names.length, evict(name)));
+      t.ok(unsent.reserve(name, max / names.length, evict(name)));
       wait(1);
     }
     wait(limits.unsent_kept_ms_min - names.length - 1);
-    t.equal(unsent.hold("new", 1, evict("new")), null, "a millisecond too early");
+    t.equal(unsent.reserve("new", 1, evict("new")), null, "a millisecond too early");
     wait(1);
-    t.ok(unsent.hold("new", 1, evict("new")));
+    t.ok(unsent.reserve("new", 1, evict("new")));
     t.strictSame(evicted, ["a"]);
     t.equal(unsent.sum, max - max / names.length + 1);
   },
@@ -78,8 +78,8 @@ t.test(
 
 t.test("[S3] a user who needs more room does not get it by closing their own connections", async (t) => {
   const { unsent, evicted, wait, evict } = opened();
-  const held = unsent.hold("a", max / 2, evict("a"));
-  const other = unsent.hold("b", max / 2, evict("b"));
+  const held = unsent.reserve("a", max / 2, evict("a"));
+  const other = unsent.reserve("b", max / 2, evict("b"));
   t.equal(held?.resize(max / 2 + 1), false);
   wait(limits.unsent_kept_ms_min);
   t.equal(held?.resize(max / 2 + 1), true);
@@ -90,8 +90,8 @@ t.test("[S3] a user who needs more room does not get it by closing their own con
 
 t.test("[S3] a small response is always sent", async (t) => {
   const { unsent, evict } = opened();
-  unsent.hold("a", max, evict("a"));
-  const small = unsent.holdSmall("b", limits.answer_small_bytes_max, evict("b"));
+  unsent.reserve("a", max, evict("a"));
+  const small = unsent.reserveSmall("b", limits.answer_small_bytes_max, evict("b"));
   t.equal(unsent.sum, max + limits.answer_small_bytes_max);
   small.release();
   t.equal(unsent.sum, max);
@@ -118,10 +118,10 @@ t.test(
 
 t.test("[S3, D28] an IPv6 network has one share of unsent bytes and of bytes in flight", async (t) => {
   const { unsent, evict } = opened();
-  t.ok(unsent.hold("2001:db8::1", share, evict("one")));
+  t.ok(unsent.reserve("2001:db8::1", share, evict("one")));
   t.equal(unsent.hasRoomFor("2001:db8::2"), false);
-  t.equal(unsent.hold("2001:db8::2", 1, evict("two")), null);
-  t.ok(unsent.hold("2001:db8:0:1::2", 1, evict("next")));
+  t.equal(unsent.reserve("2001:db8::2", 1, evict("two")), null);
+  t.ok(unsent.reserve("2001:db8:0:1::2", 1, evict("next")));
   const budget = new ByteBudget(100, 10);
   const first = budget.open("2001:db8::1");
   t.ok(first.add(10));

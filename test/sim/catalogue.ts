@@ -53,8 +53,8 @@ export class Catalogue {
 
   next(): Command {
     for (;;) {
-      const asked = this.#drawn();
-      if (!ofPeople.has(asked.type) || this.#isOfPerson(asked)) return asked;
+      const request = this.#drawn();
+      if (!ofPeople.has(request.type) || this.#isOfPerson(request)) return request;
     }
   }
 

@@ -157,6 +157,6 @@ export class ClientPool {
 }
 
 function registration(userId: number, queueId: string): Command<"queue.register"> {
-  const asked = commands.register(userId, queueId);
-  return { ...asked, params: { ...asked.params, options: queueOptions } };
+  const command = commands.register(userId, queueId);
+  return { ...command, params: { ...command.params, options: queueOptions } };
 }

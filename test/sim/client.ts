@@ -131,7 +131,7 @@ export class VirtualClient {
 
   #poll(caller: Poller): void {
     const line = new PollLine(caller, {
-      asked: () => {
+      onSend: () => {
         this.#world.inThisState(() => this.#forgetUnseen());
         return this.#lastEventId;
       },

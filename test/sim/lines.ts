@@ -102,7 +102,7 @@ export class SocketLine implements Line {
 
 export interface PollHandler {
   /** A poll is about to be sent. @returns the client's last event id */
-  asked(): number;
+  onSend(): number;
   answered(events: readonly Body[]): void;
   refused(code: string): void;
 }
@@ -128,7 +128,7 @@ export class PollLine implements Line {
     const request = receive();
     this.#request = request;
     const call = callOf({ realm, caller: user, params: {}, onAbort: (callback) => request.onAbort(callback) });
-    const asked = { queueId, lastEventId: this.#handler.asked(), blocks: true };
+    const query = { queueId, lastEventId: this.#handler.onSend(), blocks: true };
     const leave = (result: Awaited<ReturnType<typeof poll>>) => {
       this.#isIdle = true;
       if (this.#isOver) return;
@@ -142,7 +142,7 @@ export class PollLine implements Line {
       // A server that stops takes no request.
       if (!this.#isStalled && !this.#isOver && !realm.isClosed) this.ask();
     };
-    void poll(hub, user, asked, call).then((result) => request.answer(() => leave(result)));
+    void poll(hub, user, query, call).then((result) => request.answer(() => leave(result)));
   }
 
   cut(): void {

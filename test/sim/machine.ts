@@ -236,7 +236,7 @@ export class Machine {
       archive: null,
       owner: null,
       clock,
-      isHeld: () => Promise.resolve(false),
+      isLocked: () => Promise.resolve(false),
       hasSpace: acceptsWrites,
       fatal: (error) => this.#fatal(error) as never,
       reportBug: (error) => {

@@ -13,8 +13,8 @@ const archiveId = 3;
 const moderationId = 4;
 
 function moderation(): Command {
-  const asked = commands.createChannel("Moderation", [ownerId]);
-  return { ...asked, params: { ...asked.params, isPrivate: true, isHistoryPublic: false } };
+  const request = commands.createChannel("Moderation", [ownerId]);
+  return { ...request, params: { ...request.params, isPrivate: true, isHistoryPublic: false } };
 }
 
 function reportsGoTo(channelId: number): Command {

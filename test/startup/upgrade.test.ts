@@ -70,7 +70,7 @@ t.test("[E1, E2, D25] while a server is replaced by a newer one, clients lose an
   const start = () => new Program(t, process.execPath, ["colloquy.mjs"], { ...environment, DATA_DIR: dataDir });
   const prepared = waits ? start() : null;
   await prepared?.printed(/^Prepared: process \d+ is running on this data folder/m);
-  const asked = performance.now();
+  const stoppedFrom = performance.now();
   t.equal((await before.program.end("SIGTERM")).code, 0);
   const stopped = performance.now();
   const after = prepared ?? start();
@@ -87,7 +87,7 @@ t.test("[E1, E2, D25] while a server is replaced by a newer one, clients lose an
   for (const received of reading) {
     t.strictSame((await received).slice(0, -1), posted, `${posted.length} messages, each once and in order`);
   }
-  const [stopMs, startMs] = [stopped - asked, started - asked].map(Math.round);
+  const [stopMs, startMs] = [stopped - stoppedFrom, started - stoppedFrom].map(Math.round);
   t.comment(
     `${Math.round(probe.gapMs)} ms without an answer; SIGTERM: ended after ${stopMs}, served after ${startMs} ms`,
   );

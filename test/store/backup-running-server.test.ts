@@ -7,7 +7,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { journalPorts } from "../../src/durability/journal/apply-journal.ts";
-import { areFilesHeld, holdFiles } from "../../src/store/file-hold.ts";
+import { areFilesLocked, lockFiles } from "../../src/store/file-hold.ts";
 import { FileStore } from "../../src/store/files.ts";
 import { openLmdb } from "../../src/store/lmdb.ts";
 import { realmFolder } from "../../src/store/realm-folders.ts";
@@ -24,17 +24,17 @@ const noon = Date.UTC(2026, 4, 1, 12);
 async function backupOf(t: Test, folder: string) {
   const time = { now: noon };
   const warn = (line: string) => t.fail(line);
-  const areHeld = () => areFilesHeld(folder, time.now);
-  return { time, areHeld, hold: await holdFiles(folder, { now: () => time.now, warn }) };
+  const areLocked = () => areFilesLocked(folder, time.now);
+  return { time, areLocked, lock: await lockFiles(folder, { now: () => time.now, warn }) };
 }
 
-function holdsIn(folder: string): string[] {
+function locksIn(folder: string): string[] {
   return readdirSync(folder).filter((name) => name.startsWith("files.hold"));
 }
 
 /** Rewrites the only hold as its owner would, with different fields. */
-function rewriteHold(folder: string, fields: object): void {
-  const [name = ""] = holdsIn(folder);
+function rewriteLock(folder: string, fields: object): void {
+  const [name = ""] = locksIn(folder);
   const file = join(folder, name);
   const holder = JSON.parse(readFileSync(file, "utf8"));
   writeFileSync(file, JSON.stringify({ ...holder, ...fields }));
@@ -68,24 +68,29 @@ t.test("a backup during uploads and removals has every file that its rows claim"
   isOver = true;
   await Promise.all(lanes);
   t.ok(removed > backups, `${removed} files were uploaded and removed`);
-  t.strictSame(holdsIn(join(dataDir, "realms", "1")), [], "no hold is left");
+  t.strictSame(locksIn(join(dataDir, "realms", "1")), [], "no hold is left");
 });
 
 t.test("a file removed during a backup is deleted when the backup ends", async (t) => {
   const realmFolder = temporaryFolder(t);
   const folder = join(realmFolder, "files");
   const name = `uploads/${"1".repeat(32)}.bin`;
-  const areHeld = () => areFilesHeld(realmFolder, noon);
-  const store = new FileStore({ folder, acceptsWrites: () => true, areHeld, report: (error) => t.fail(String(error)) });
+  const areLocked = () => areFilesLocked(realmFolder, noon);
+  const store = new FileStore({
+    folder,
+    acceptsWrites: () => true,
+    areLocked,
+    report: (error) => t.fail(String(error)),
+  });
   await store.write([{ name, bytes: Buffer.from("soup") }]);
   store.confirm([name], true);
-  const { hold } = await backupOf(t, realmFolder);
+  const { lock } = await backupOf(t, realmFolder);
   store.discard(name);
   store.discardPostponed();
   await store.sweep(() => ({ has: () => false }));
   await store.idle();
   t.equal((await store.read(name))?.toString(), "soup", "neither a removal nor a sweep deletes it");
-  await hold.release();
+  await lock.release();
   store.discardPostponed();
   await store.idle();
   t.equal(await store.read(name), null);
@@ -94,50 +99,50 @@ t.test("a file removed during a backup is deleted when the backup ends", async (
 t.test("concurrent backups each hold files until they end, in either order", async (t) => {
   const folder = temporaryFolder(t);
   const [first, second] = [await backupOf(t, folder), await backupOf(t, folder)];
-  await second.hold.release();
-  t.equal(await first.areHeld(), true, "the other one is still copying");
+  await second.lock.release();
+  t.equal(await first.areLocked(), true, "the other one is still copying");
   const third = await backupOf(t, folder);
-  await first.hold.release();
-  t.equal(await third.areHeld(), true);
-  await third.hold.release();
-  t.equal(await third.areHeld(), false);
-  t.strictSame(holdsIn(folder), []);
+  await first.lock.release();
+  t.equal(await third.areLocked(), true);
+  await third.lock.release();
+  t.equal(await third.areLocked(), false);
+  t.strictSame(locksIn(folder), []);
 });
 
 t.test("a killed backup holds no files, and leaves no file", async (t) => {
   const folder = temporaryFolder(t);
-  const { areHeld, hold } = await backupOf(t, folder);
-  t.equal(await areHeld(), true);
-  rewriteHold(folder, { startedAt: "1" });
-  t.equal(await areHeld(), false, "its id belongs to another process");
-  t.strictSame(holdsIn(folder), []);
-  await hold.renew();
-  t.strictSame(holdsIn(folder), [], "nothing is created again");
-  await hold.release();
+  const { areLocked, lock } = await backupOf(t, folder);
+  t.equal(await areLocked(), true);
+  rewriteLock(folder, { startedAt: "1" });
+  t.equal(await areLocked(), false, "its id belongs to another process");
+  t.strictSame(locksIn(folder), []);
+  await lock.renew();
+  t.strictSame(locksIn(folder), [], "nothing is created again");
+  await lock.release();
 });
 
 for (const [which, change] of [
-  ["in another container", (folder: string) => rewriteHold(folder, { pidNamespace: "pid:[1]", pid: 1 })],
-  ["on another machine", (folder: string) => rewriteHold(folder, { bootId: "another" })],
-  ["that could not write its name on a full disk", emptyHold],
+  ["in another container", (folder: string) => rewriteLock(folder, { pidNamespace: "pid:[1]", pid: 1 })],
+  ["on another machine", (folder: string) => rewriteLock(folder, { bootId: "another" })],
+  ["that could not write its name on a full disk", emptyLock],
 ] as const) {
   t.test(`a backup ${which} holds files for file_hold_ms after its last progress`, async (t) => {
     const folder = temporaryFolder(t);
-    const { time, areHeld, hold } = await backupOf(t, folder);
+    const { time, areLocked, lock } = await backupOf(t, folder);
     change(folder);
     time.now += limits.file_hold_ms;
-    t.equal(await areHeld(), true, "the last moment");
-    await hold.renew();
+    t.equal(await areLocked(), true, "the last moment");
+    await lock.renew();
     time.now += limits.file_hold_ms;
-    t.equal(await areHeld(), true, "it went on");
+    t.equal(await areLocked(), true, "it went on");
     time.now += 1;
-    t.equal(await areHeld(), false);
-    t.strictSame(holdsIn(folder), []);
+    t.equal(await areLocked(), false);
+    t.strictSame(locksIn(folder), []);
   });
 }
 
-function emptyHold(folder: string): void {
-  for (const name of holdsIn(folder)) {
+function emptyLock(folder: string): void {
+  for (const name of locksIn(folder)) {
     truncateSync(join(folder, name));
     utimesSync(join(folder, name), noon / 1000, noon / 1000);
   }
@@ -145,20 +150,20 @@ function emptyHold(folder: string): void {
 
 t.test("a hold dated in the future, as by a clock that was ahead, does not last longer", async (t) => {
   const folder = temporaryFolder(t);
-  const { time, areHeld } = await backupOf(t, folder);
-  emptyHold(folder);
+  const { time, areLocked } = await backupOf(t, folder);
+  emptyLock(folder);
   time.now -= limits.file_hold_ms + 1;
-  t.equal(await areHeld(), false);
+  t.equal(await areLocked(), false);
 });
 
 t.test("a backup that cannot create a hold logs it and continues", async (t) => {
   const warnings: string[] = [];
   const missing = join(temporaryFolder(t), "missing");
-  const hold = await holdFiles(missing, { now: () => noon, warn: (line) => warnings.push(line) });
+  const lock = await lockFiles(missing, { now: () => noon, warn: (line) => warnings.push(line) });
   t.equal(warnings.length, 1);
   t.match(warnings[0], /^files that a server removes during this backup may be missing in it: [^\n]+$/);
-  await hold.renew();
-  await hold.release();
+  await lock.renew();
+  await lock.release();
 });
 
 t.test("[S3] a killed backup does not let the store grow until the next start", async (t) => {
@@ -198,7 +203,7 @@ t.test("a copy gets the turns of its moment from the journal, although the serve
   const { owner, program } = await startProgram(t, dataDir);
   await say(owner, "before");
   const ports = journalPorts(dataDir, { now: Date.now, warn: (line) => t.fail(line) });
-  const hold = await ports.holdJournal();
+  const lock = await ports.lockJournal();
   const copies = temporaryFolder(t);
   const target = realmFolder(copies, 1);
   mkdirSync(target, { recursive: true });
@@ -212,6 +217,6 @@ t.test("a copy gets the turns of its moment from the journal, although the serve
   const contents = copy.rows("messages", { limit: 100 }).map(({ row }) => row.content);
   await copy.close();
   t.strictSame(contents.slice(-2), ["before", "after the copy"]);
-  await hold.release();
+  await lock.release();
   t.equal((await again.program.end("SIGTERM")).code, 0);
 });

@@ -18,9 +18,9 @@ export interface AdminRequest {
 }
 
 /** @param where the data folder of the server, or the port of its admin listener */
-export function askAdmin(where: string | number, path: string, asked: AdminRequest = {}): Promise<AdminAnswer> {
+export function askAdmin(where: string | number, path: string, given: AdminRequest = {}): Promise<AdminAnswer> {
   const target = typeof where === "number" ? { port: where } : { socketPath: shortPath(adminSocket(where)) };
-  const { method = "GET", headers = {}, body, agent } = asked;
+  const { method = "GET", headers = {}, body, agent } = given;
   return new Promise((done, fail) => {
     const sent = request({ ...target, path, method, headers, agent }, (response) => {
       const chunks: Buffer[] = [];

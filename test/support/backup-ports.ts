@@ -3,9 +3,9 @@
 import { journalPorts } from "../../src/durability/journal/apply-journal.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import type { BackupPorts } from "../../src/store/backup.ts";
-import type { HolderPorts } from "../../src/store/file-hold.ts";
+import type { FileLockPorts } from "../../src/store/file-hold.ts";
 
-const holder: HolderPorts = {
+const holder: FileLockPorts = {
   now: systemClock.now,
   warn: (line) => {
     throw new Error(line);

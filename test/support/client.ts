@@ -179,9 +179,9 @@ export function success(fields: Params = {}) {
 }
 
 /** Expects one answer. @param expected a text is the message of a BAD_REQUEST */
-export async function expects(t: Test, asked: Promise<Answer>, expected: unknown, note?: string): Promise<void> {
+export async function expects(t: Test, pending: Promise<Answer>, expected: unknown, note?: string): Promise<void> {
   const whole = typeof expected === "string" ? refusal(expected) : expected;
-  const answer = outcome(await asked);
+  const answer = outcome(await pending);
   if (note === undefined) t.strictSame(answer, whole);
   else t.strictSame(answer, whole, note);
 }

@@ -33,7 +33,7 @@ const fatal = (error: unknown): never => {
 const ports = {
   archive: null,
   owner: null,
-  isHeld: () => Promise.resolve(false),
+  isLocked: () => Promise.resolve(false),
   hasSpace: () => true,
   fatal,
   reportBug: fatal,

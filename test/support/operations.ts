@@ -15,7 +15,7 @@ export type Run = (name: string, params?: object) => Promise<Result>;
 
 export const typed = { "Content-Type": "application/json" };
 
-export async function asked(
+export async function call(
   where: string | number,
   name: string,
   params: object = {},
@@ -29,7 +29,7 @@ export async function asked(
 export const served =
   ({ dataDir }: Pick<TestServer, "dataDir">): Run =>
   async (name, params) => {
-    const { result, error } = await asked(dataDir, name, params);
+    const { result, error } = await call(dataDir, name, params);
     if (result === undefined) throw new Error(`${error?.kind}: ${error?.message}`);
     return result;
   };

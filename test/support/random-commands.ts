@@ -11,7 +11,7 @@ import { commands, startedAt } from "./runtime.ts";
 import { randomScheduled } from "./scheduled-commands.ts";
 
 export type Step =
-  | { readonly kind: "batch"; readonly asked: readonly Command[] }
+  | { readonly kind: "batch"; readonly requests: readonly Command[] }
   | { readonly kind: "pass"; readonly ms: number }
   | { readonly kind: "crash" };
 
@@ -177,7 +177,7 @@ export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
 
 const batch: fc.Arbitrary<Step> = fc
   .array(anyCommand, { minLength: 1, maxLength: 8 })
-  .map((asked) => ({ kind: "batch", asked }));
+  .map((requests) => ({ kind: "batch", requests }));
 const pass: fc.Arbitrary<Step> = fc.constantFrom(10, 20_000, 300_000).map((ms) => ({ kind: "pass", ms }));
 
 /** Without crashes unless requested. */

@@ -28,14 +28,19 @@ export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
-export interface HeldPoll {
+export interface WaitingPoll {
   readonly answer: Promise<Answer>;
   /** Closes the connection. */
   abort(): void;
 }
 
 /** Starts a long-poll; resolves when it waits at the server. */
-export async function holdPoll(server: TestServer, client: Client, queue: Queue, after: number): Promise<HeldPoll> {
+export async function waitingPoll(
+  server: TestServer,
+  client: Client,
+  queue: Queue,
+  after: number,
+): Promise<WaitingPoll> {
   const before = queueOf(server, queue)?.state;
   const poll = startPoll(client, queue, after);
   await until(() => {
@@ -46,7 +51,7 @@ export async function holdPoll(server: TestServer, client: Client, queue: Queue,
 }
 
 /** Starts a long-poll. */
-export function startPoll(client: Client, queue: Queue, after: number): HeldPoll {
+export function startPoll(client: Client, queue: Queue, after: number): WaitingPoll {
   const controller = new AbortController();
   const query = new URLSearchParams({ queue_id: queue.queue_id, last_event_id: String(after) });
   const request = async () => {

@@ -19,8 +19,8 @@ export async function recordSubjects(bench: OpenRealm): Promise<readonly Subject
   const folder = { name: "f", description: { text: "", parsed } };
   const created = answerOf(await bench.ask(command(realm, "channel-folder.create", folder, ownerId)));
   const folderId = Number(created["channel_folder_id"]);
-  const asked = await bench.ask(scheduledCommands.schedule("later", startedAt + 3_600_000));
-  const scheduledId = Number(answerOf(asked)["scheduled_message_id"]);
+  const reply = await bench.ask(scheduledCommands.schedule("later", startedAt + 3_600_000));
+  const scheduledId = Number(answerOf(reply)["scheduled_message_id"]);
   const user = defined(view.users.get(ownerId));
   const scheduled = defined(view.row("scheduledMessages", [ownerId, scheduledId]));
   const contexts: Readonly<Record<string, { readonly context: object; readonly sent: fc.Arbitrary<Command> }>> = {

@@ -92,7 +92,7 @@ export class OpenRealm {
       folder: this.folder,
       clock: this.clock,
       alarm: {
-        bug: (error, asked) => this.bugs.push({ error, command: asked }),
+        bug: (error, request) => this.bugs.push({ error, command: request }),
         fatal: (error) => {
           this.fatalities.push(error);
           throw error;
@@ -116,8 +116,8 @@ export class OpenRealm {
     return this.realm.lmdb;
   }
 
-  ask<T extends CommandType>(asked: Command<T>, idempotencyKey: IdempotencyKey | null = null): Promise<Reply> {
-    return this.realm.dispatcher.ask(asked, idempotencyKey);
+  ask<T extends CommandType>(request: Command<T>, idempotencyKey: IdempotencyKey | null = null): Promise<Reply> {
+    return this.realm.dispatcher.ask(request, idempotencyKey);
   }
 
   idle(): Promise<void> {
@@ -157,7 +157,7 @@ export class OpenRealm {
 /** Opens a new realm with its owner (user 2) and the channel `general` (1). */
 export async function openNewRealm(t: Teardown, options: OpenOptions = {}): Promise<OpenRealm> {
   const bench = new OpenRealm(t, options);
-  const asked = command(
+  const request = command(
     { actor: "realm" },
     "realm.create",
     {
@@ -170,7 +170,7 @@ export async function openNewRealm(t: Teardown, options: OpenOptions = {}): Prom
     },
     null,
   );
-  const created = await bench.ask(asked);
+  const created = await bench.ask(request);
   if (created.kind !== "ok") throw new Error(`not founded: ${JSON.stringify(created)}`);
   return bench;
 }
@@ -327,8 +327,8 @@ export const queueOptions = {
 
 /** Creates users in few turns. @returns their ids */
 export async function createUsers(bench: OpenRealm, count: number): Promise<number[]> {
-  const asked = Array.from({ length: count }, (_, index) => bench.ask(commands.createUser(`p${index}@example.com`)));
-  return (await Promise.all(asked)).map((result) => answerOf(result)["user_id"] as number);
+  const pending = Array.from({ length: count }, (_, index) => bench.ask(commands.createUser(`p${index}@example.com`)));
+  return (await Promise.all(pending)).map((result) => answerOf(result)["user_id"] as number);
 }
 
 /** The response of a command that must succeed. */

@@ -116,7 +116,12 @@ export const lifeCycles: readonly {
     table: "src/edge/http/responder-states.ts",
     user: "src/edge/http/http-responder.ts",
   },
-  { id: "held poll", life: pollLife, table: "src/edge/realtime/long-poll.ts", user: "src/edge/realtime/long-poll.ts" },
+  {
+    id: "waiting poll",
+    life: pollLife,
+    table: "src/edge/realtime/long-poll.ts",
+    user: "src/edge/realtime/long-poll.ts",
+  },
   {
     id: "socket reader",
     life: readerLife,

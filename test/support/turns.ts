@@ -11,11 +11,11 @@ const turnsMax = 1000;
 
 /** @param between is called after each turn @throws when the response takes too long */
 export async function runToAnswer(
-  asked: Promise<Reply>,
+  pending: Promise<Reply>,
   between: (turns: number) => void = () => undefined,
 ): Promise<Reply> {
   let result: Reply | undefined;
-  void asked.then((settled) => {
+  void pending.then((settled) => {
     result = settled;
   });
   for (let turns = 1; result === undefined && turns <= turnsMax; turns++) {
@@ -27,9 +27,9 @@ export async function runToAnswer(
 }
 
 /** Copies of the folder now, and after each turn until the response: what a crash leaves. */
-export async function crashesToAnswer(t: Teardown, { folder }: OpenRealm, asked: Promise<Reply>) {
+export async function crashesToAnswer(t: Teardown, { folder }: OpenRealm, pending: Promise<Reply>) {
   const images = [crashImage(t, folder)];
-  const result = await runToAnswer(asked, () => images.push(crashImage(t, folder)));
+  const result = await runToAnswer(pending, () => images.push(crashImage(t, folder)));
   return { images, result };
 }
 

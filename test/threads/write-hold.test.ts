@@ -15,23 +15,23 @@ const lmdb = createRequire(import.meta.url).resolve("lmdb");
 /** The main thread exits when the other one is in the middle of a transaction that takes `ms`. */
 const program = (folder: string) => `
 const { Worker, isMainThread, workerData, parentPort } = require("node:worker_threads");
-const { WriteHold } = require(${JSON.stringify(join(folder, "write-hold.cjs"))});
+const { WriteGate } = require(${JSON.stringify(join(folder, "write-hold.cjs"))});
 const [ms, waitsMs] = process.argv.slice(2).map(Number);
 const { exit } = process;
 const pause = (time) => { for (const end = performance.now() + time; performance.now() < end; ); };
 if (isMainThread) {
-  const hold = new WriteHold();
-  const worker = new Worker(__filename, { workerData: hold.memory, argv: process.argv.slice(2) });
+  const gate = new WriteGate();
+  const worker = new Worker(__filename, { workerData: gate.memory, argv: process.argv.slice(2) });
   worker.once("message", () => {
-    if (!hold.hold(waitsMs)) process.kill(process.pid, "SIGKILL");
+    if (!gate.stop(waitsMs)) process.kill(process.pid, "SIGKILL");
     exit(${unavailable});
   });
 } else {
   const { open } = require(${JSON.stringify(lmdb)});
   const store = open({ path: ${JSON.stringify(join(folder, "store"))} });
-  const hold = new WriteHold(workerData);
+  const gate = new WriteGate(workerData);
   for (let round = 0; ; round++) {
-    hold.during(() => store.transactionSync(() => {
+    gate.during(() => store.transactionSync(() => {
       store.put("round", round);
       if (round === 0) parentPort.postMessage("within");
       pause(ms);

@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { crc32c } from "@node-rs/crc32";
 import { referencedIn } from "../../store/backup.ts";
 import { dataFile } from "../../store/data-file.ts";
-import { holdFiles } from "../../store/file-hold.ts";
+import { lockFiles } from "../../store/file-hold.ts";
 import { flushFolderSync } from "../../store/folders.ts";
 import { flushTreeGently } from "../../store/gentle-flush.ts";
 import { openLmdb } from "../../store/lmdb.ts";
@@ -78,7 +78,7 @@ export async function copyBase(order: BaseOrder, copied: () => Promise<BaseTime>
 async function copyRealm({ archive, dataDir }: BaseOrder, realm: RealmIdentity, target: string): Promise<BaseRealm> {
   const folder = realmFolder(dataDir, realm.id);
   mkdirSync(target, { recursive: true, mode: 0o700 });
-  const hold = await holdFiles(folder, { now: Date.now, warn: () => undefined });
+  const lock = await lockFiles(folder, { now: Date.now, warn: () => undefined });
   try {
     const lmdb = openLmdb(folder);
     let storeVersion = 0;
@@ -98,7 +98,7 @@ async function copyRealm({ archive, dataDir }: BaseOrder, realm: RealmIdentity, 
     const { id, label, hosts, createdAt } = realm;
     return { id, label, hosts, createdAt, storeVersion, files, bytes: statSync(copy).size, checksum: checksumOf(copy) };
   } finally {
-    await hold.release();
+    await lock.release();
   }
 }
 

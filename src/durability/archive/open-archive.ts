@@ -32,7 +32,7 @@ export function archivePorts(config: ArchiveConfig, { dataDir, root, ...tools }:
   }
   const archive = resolve(config.archiveDir);
   return {
-    keepsSettled: (bytes) => bytes <= limits.archive_backlog_bytes_max && tools.hasSpace(),
+    keepsApplied: (bytes) => bytes <= limits.archive_backlog_bytes_max && tools.hasSpace(),
     open: (durable, waitingBytes) =>
       new Archiver({
         ...tools,

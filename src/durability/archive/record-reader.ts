@@ -30,11 +30,11 @@ export function superfluousFiles(files: readonly RecordsFile[]): RecordsFile[] {
   const counted = [...valid.values()];
   return files.filter((file) => {
     const own = valid.get(file.path);
-    return own === undefined || counted.some((other) => other.path !== own.path && holds(other, own));
+    return own === undefined || counted.some((other) => other.path !== own.path && contains(other, own));
   });
 }
 
-function holds(one: RecordsFile, other: RecordsFile): boolean {
+function contains(one: RecordsFile, other: RecordsFile): boolean {
   const isSame = one.first === other.first && one.last === other.last;
   return isSame ? one.owner > other.owner : one.first <= other.first && one.last >= other.last;
 }

@@ -10,7 +10,7 @@ import type { Durability, DurableTables, Lag, RealmTables } from "../journal/dur
 import type { Journal } from "../journal/journal.ts";
 import { JournalDurability, type JournalDurabilityOptions } from "../journal/journal-durability.ts";
 
-export type ClusterDurabilityOptions = Omit<JournalDurabilityOptions, "journal" | "archive" | "isHeld">;
+export type ClusterDurabilityOptions = Omit<JournalDurabilityOptions, "journal" | "archive" | "isLocked">;
 
 export class ClusterDurability implements Durability {
   readonly #options: ClusterDurabilityOptions;
@@ -48,7 +48,7 @@ export class ClusterDurability implements Durability {
       archive: null,
       backlog: this.#backlog,
       // The stream keeps everything: other nodes may not have it yet.
-      isHeld: () => Promise.resolve(true),
+      isLocked: () => Promise.resolve(true),
       startMaker: (events) => this.#thread.join(realmId, events),
     });
     this.#realms.set(realmId, made);

@@ -5,7 +5,7 @@
  */
 import { limits } from "../../../schemas/limits.ts";
 import { removeErased } from "../../store/erased-realms.ts";
-import { areFilesHeld } from "../../store/file-hold.ts";
+import { areFilesLocked } from "../../store/file-hold.ts";
 import { hasErasedFiles, realmFolder } from "../../store/realm-folders.ts";
 import type { RootStore } from "../../store/root.ts";
 import { type Claimant, claimErasure } from "./claim.ts";
@@ -79,7 +79,7 @@ export class Erasures {
   }
 
   /** Resolves when nothing is under way. */
-  async settled(): Promise<void> {
+  async whenIdle(): Promise<void> {
     await Promise.all(this.#working.values());
   }
 
@@ -87,8 +87,8 @@ export class Erasures {
   async remove(realmId: number, at: number, progress: Progress): Promise<void> {
     await this.#working.get(realmId);
     const work = this.#removeHere(realmId, at, progress).then(() => this.#clear(realmId));
-    const settled = work.catch(() => undefined).finally(() => this.#working.delete(realmId));
-    this.#working.set(realmId, settled);
+    const finished = work.catch(() => undefined).finally(() => this.#working.delete(realmId));
+    this.#working.set(realmId, finished);
     await work;
   }
 
@@ -108,7 +108,7 @@ export class Erasures {
     await follower.end(id);
     if (!root.isErased(id) || hasErasedFiles(dataDir, id)) {
       // Otherwise a backup that has begun with it would fail.
-      if (await areFilesHeld(realmFolder(dataDir, id), clock.now()))
+      if (await areFilesLocked(realmFolder(dataDir, id), clock.now()))
         throw new Error("a backup or a check is reading it");
       const entry = root.realms().find((one) => one.id === id);
       const erased = { id, at, label: entry?.label ?? null };

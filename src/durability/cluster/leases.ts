@@ -110,7 +110,7 @@ export class Lease {
    * Requests may follow that keep this process from renewing: those for organizations that it has just taken.
    * @returns to be called when it has taken them; the lease is longer for a while after that
    */
-  hold(): () => void {
+  postpone(): () => void {
     this.#openings++;
     return () => void this.#options.clock.after(limits.cluster_settle_ms, () => this.#openings--);
   }

@@ -45,7 +45,7 @@ export interface MemberOptions extends Omit<FollowerOptions, "nats" | "streams">
   readonly fatal: (error: unknown) => never;
 }
 
-interface Parts {
+interface MemberParts {
   readonly nats: Nats;
   readonly streams: Streams;
   readonly follower: Follower;
@@ -74,7 +74,7 @@ export class ErasureUnfinished extends Error {
 
 export class Member {
   readonly #options: MemberOptions;
-  readonly #parts: Parts;
+  readonly #parts: MemberParts;
   readonly #news: LogNotifications;
   readonly #destinations: Destinations;
   readonly #instance = randomBytes(9).toString("base64url");
@@ -89,7 +89,7 @@ export class Member {
   /** When the stores had everything that the streams had. */
   #followedAt: number;
 
-  private constructor(options: MemberOptions, parts: Parts, news: LogNotifications) {
+  private constructor(options: MemberOptions, parts: MemberParts, news: LogNotifications) {
     this.#options = options;
     this.#parts = parts;
     this.#news = news;
@@ -117,7 +117,7 @@ export class Member {
       if (streams.cluster !== options.knownCluster) await erasures.bringAlong();
       // What was erased while this node was away must not be opened.
       erasures.look(() => false);
-      await erasures.settled();
+      await erasures.whenIdle();
       return new Member(options, { nats, streams, follower, directory, watch, erasures }, news);
     } catch (error) {
       await nats.close();
@@ -242,7 +242,7 @@ export class Member {
   async #requireOwnName(): Promise<void> {
     const { watch, nats } = this.#parts;
     const sequence = this.#lease?.firstSequence ?? null;
-    if (!watch.isSettled || !watch.isTaken(this.node, sequence)) return;
+    if (!watch.isStable || !watch.isTaken(this.node, sequence)) return;
     // The leases of one that has ended may have been under way: only one that lives answers.
     const reports = await askReports(nats, limits.cluster_report_ms_max);
     if (!reports.some(({ node, instance }) => node === this.node && instance !== this.#instance)) return;
@@ -356,7 +356,7 @@ export class Member {
     const { nats, follower, directory, watch, erasures } = this.#parts;
     this.#endReports();
     await this.#loops;
-    await erasures.settled();
+    await erasures.whenIdle();
     await this.#lease?.end();
     directory.close();
     watch.close();

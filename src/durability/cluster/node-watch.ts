@@ -77,7 +77,7 @@ export class NodeWatch {
   }
 
   /** Every node that was there before has been heard by now. */
-  get isSettled(): boolean {
+  get isStable(): boolean {
     return this.#clock.monotonic() >= this.#trustedFrom;
   }
 

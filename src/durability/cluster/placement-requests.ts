@@ -9,13 +9,13 @@ import { askReports } from "./node-report.ts";
 /** How long the node has to answer before it counts as absent: a busy one takes its time. */
 const answerMs = 3000;
 
-interface Asked {
+interface ConnectedCluster {
   readonly nats: Nats;
   readonly directory: Directory;
 }
 
 /** @throws ClusterUnusable when no node has joined */
-async function asked<T>(options: NatsOptions, work: (asked: Asked) => Promise<T>): Promise<T> {
+async function withCluster<T>(options: NatsOptions, work: (withCluster: ConnectedCluster) => Promise<T>): Promise<T> {
   const nats = await connectNats(options);
   try {
     const directory = await Directory.find(nats);
@@ -31,7 +31,7 @@ async function asked<T>(options: NatsOptions, work: (asked: Asked) => Promise<T>
  * @throws ClusterUnusable if the node does not answer, or the organization does not get there in time
  */
 export function moveRealm(options: NatsOptions, realmId: number, node: string): Promise<void> {
-  return asked(options, async ({ nats, directory }) => {
+  return withCluster(options, async ({ nats, directory }) => {
     if (directory.owner(realmId) === null || directory.isErased(realmId))
       throw new ClusterUnusable(`The cluster has no organization ${realmId}.`);
     const nodes = (await askReports(nats, answerMs, node)).map((report) => report.node);
@@ -48,7 +48,7 @@ export function moveRealm(options: NatsOptions, realmId: number, node: string): 
 
 /** Lets an organization be wherever it belongs. */
 export function unpinRealm(options: NatsOptions, realmId: number): Promise<void> {
-  return asked(options, ({ directory }) => directory.wish("pin", String(realmId), { node: null }));
+  return withCluster(options, ({ directory }) => directory.wish("pin", String(realmId), { node: null }));
 }
 
 /**
@@ -56,7 +56,7 @@ export function unpinRealm(options: NatsOptions, realmId: number): Promise<void>
  * @throws ClusterUnusable if it does not get rid of them in time
  */
 export function drainNode(options: NatsOptions, node: string): Promise<void> {
-  return asked(options, async ({ directory }) => {
+  return withCluster(options, async ({ directory }) => {
     await directory.wish("drain", node, { isDraining: true });
     await untilSo(`Node ${node} still has organizations: see cli cluster status.`, async () => {
       await directory.refresh();
@@ -66,7 +66,7 @@ export function drainNode(options: NatsOptions, node: string): Promise<void> {
 }
 
 export function endDrain(options: NatsOptions, node: string): Promise<void> {
-  return asked(options, ({ directory }) => directory.wish("drain", node, { isDraining: false }));
+  return withCluster(options, ({ directory }) => directory.wish("drain", node, { isDraining: false }));
 }
 
 async function untilSo(otherwise: string, isSo: () => Promise<boolean>): Promise<void> {

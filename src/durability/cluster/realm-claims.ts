@@ -29,7 +29,7 @@ export class RealmClaims {
   readonly #options: RealmClaimsOptions;
   /** Realms of which the stream has had the whole store, or snapshots: that does not change. */
   readonly #whole = new Set<number>();
-  readonly #asked = new Set<number>();
+  readonly #requested = new Set<number>();
 
   constructor(options: RealmClaimsOptions) {
     this.#options = options;
@@ -49,8 +49,8 @@ export class RealmClaims {
   /** Asks in advance what a claim has to know, for one realm after the other: then it takes less time. */
   async prepare(): Promise<void> {
     for (const { log, turn } of this.#options.follower.realms) {
-      if (turn === 0 || this.#asked.has(log.realmId)) continue;
-      this.#asked.add(log.realmId);
+      if (turn === 0 || this.#requested.has(log.realmId)) continue;
+      this.#requested.add(log.realmId);
       await this.#isWhole(log, await headOf(log));
       return;
     }

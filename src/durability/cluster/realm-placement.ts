@@ -122,7 +122,8 @@ export class RealmPlacement {
     const takeNext = async () => {
       for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) await this.#tryTo(id);
     };
-    const taken = waiting.length > limits.cluster_claims_concurrent_max ? this.#options.lease.hold() : () => undefined;
+    const taken =
+      waiting.length > limits.cluster_claims_concurrent_max ? this.#options.lease.postpone() : () => undefined;
     await Promise.all(Array.from({ length: limits.cluster_claims_concurrent_max }, takeNext)).finally(taken);
     const now = this.#candidates();
     for (const id of [...this.#owned.keys()].filter((one) => this.#targetOf(one, now) !== null)) {
@@ -264,7 +265,7 @@ export class RealmPlacement {
   #mayCreateFirst(): boolean {
     const { watch, node, lease } = this.#options;
     const preferred = this.#preferred(firstRealmId, this.#candidates(), null);
-    return lease.isValid && preferred?.node === node && watch.isSettled && this.isFollowed(firstRealmId);
+    return lease.isValid && preferred?.node === node && watch.isStable && this.isFollowed(firstRealmId);
   }
 
   /** An organization that cannot be taken now does not keep the others from being served. */
@@ -330,8 +331,8 @@ export class RealmPlacement {
     const preferred = this.#preferred(id, candidates, pin);
     if (preferred === null || preferred.node === node || !preferred.isReady) return null;
     const isWanted = preferred.node === pin || directory.isDraining(node);
-    const isSettled = clock.monotonic() - preferred.since >= limits.cluster_settle_ms;
-    return isWanted || isSettled ? preferred : null;
+    const isStable = clock.monotonic() - preferred.since >= limits.cluster_settle_ms;
+    return isWanted || isStable ? preferred : null;
   }
 }
 

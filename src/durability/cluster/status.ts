@@ -98,8 +98,8 @@ function nodeLine({ node, address, serves, state }: NodeStatus): string {
 
 function organizationLine({ id, owner, epoch, turn, stream, message, lags }: OrganizationStatus): string {
   const texts = lags.map(({ node, turns }) => `${node} lacks ${turns ?? "all"}`);
-  const lacking = texts.length === 0 ? "" : `; turns: ${texts.join(", ")}`;
-  return `organization ${id}: ${ownerText(owner)}, epoch ${epoch}, turn ${turn}, message ${message} of ${stream}${lacking}`;
+  const missing = texts.length === 0 ? "" : `; turns: ${texts.join(", ")}`;
+  return `organization ${id}: ${ownerText(owner)}, epoch ${epoch}, turn ${turn}, message ${message} of ${stream}${missing}`;
 }
 
 function ownerText(owner: OrganizationStatus["owner"]): string {

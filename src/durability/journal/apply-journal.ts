@@ -11,7 +11,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { limits } from "../../../schemas/limits.ts";
 import type { BackupPorts } from "../../store/backup.ts";
 import { dataFile, stateOfFile } from "../../store/data-file.ts";
-import { type FileHold, type HolderPorts, holdFiles } from "../../store/file-hold.ts";
+import { type FileLock, type FileLockPorts, lockFiles } from "../../store/file-hold.ts";
 import { checkPages } from "../../store/lmdb-check.ts";
 import { realmFolder } from "../../store/realm-folders.ts";
 import { JournalDamaged, type Recorded } from "./journal.ts";
@@ -108,11 +108,11 @@ async function applyToCopies(dataDir: string, copies: string): Promise<void> {
 }
 
 /** What a backup needs to know of the journal. */
-export function journalPorts(dataDir: string, holder: HolderPorts): Pick<BackupPorts, "holdJournal" | "applyRecords"> {
+export function journalPorts(dataDir: string, ports: FileLockPorts): Pick<BackupPorts, "lockJournal" | "applyRecords"> {
   const folder = journalFolder(dataDir);
-  const none: FileHold = { renew: () => Promise.resolve(), release: () => Promise.resolve() };
+  const none: FileLock = { renew: () => Promise.resolve(), release: () => Promise.resolve() };
   return {
-    holdJournal: () => (existsSync(folder) ? holdJournal(folder, holder) : Promise.resolve(none)),
+    lockJournal: () => (existsSync(folder) ? lockJournal(folder, ports) : Promise.resolve(none)),
     applyRecords: (target) => applyToCopies(dataDir, target),
   };
 }
@@ -122,8 +122,8 @@ export function journalPorts(dataDir: string, holder: HolderPorts): Pick<BackupP
  * the stores.
  * @throws Error when the hold cannot be created for any other reason
  */
-function holdJournal(folder: string, holder: HolderPorts): Promise<FileHold> {
-  return holdFiles(folder, holder, (error) => error.code === "ENOSPC" || error.code === "EDQUOT");
+function lockJournal(folder: string, ports: FileLockPorts): Promise<FileLock> {
+  return lockFiles(folder, ports, (error) => error.code === "ENOSPC" || error.code === "EDQUOT");
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Where the checkpointer has its checkpoints made: a thread of its own, except in the simulation. */
 import { once } from "node:events";
 import { startPrepared } from "../threads/start-thread.ts";
-import { writeHold } from "../threads/write-hold.ts";
+import { writeGate } from "../threads/write-hold.ts";
 import type { CheckpointNotice, CheckpointTask } from "./checkpoint-worker.ts";
 
 /** Its thread. */
@@ -23,7 +23,7 @@ export interface MakerEvents {
 export type StartMaker = (events: MakerEvents) => CheckpointMaker;
 
 export const startCheckpointThread: StartMaker = ({ noticed, failed }) => {
-  const thread = startPrepared(checkpointProgram, writeHold.memory);
+  const thread = startPrepared(checkpointProgram, writeGate.memory);
   let isEnding = false;
   thread.on("message", noticed);
   thread.on("error", failed);

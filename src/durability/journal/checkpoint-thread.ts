@@ -4,14 +4,14 @@ import { commonLimits as limits } from "../../../schemas/limits/common.ts";
 import { isOutOfDescriptors } from "../../store/descriptors.ts";
 import { StoreWriter } from "../../store/store-writer.ts";
 import { noteLoaded } from "../threads/thread-loading.ts";
-import { WriteHold } from "../threads/write-hold.ts";
+import { WriteGate } from "../threads/write-hold.ts";
 import { type CheckpointNotice, type CheckpointTask, CheckpointWorker, type Writer } from "./checkpoint-worker.ts";
 
 /** While the process has no file descriptor left, it waits for one. */
-function openWriter(folder: string, hold: WriteHold): StoreWriter {
+function openWriter(folder: string, gate: WriteGate): StoreWriter {
   for (let waitedMs = 0; ; waitedMs += pauseMs) {
     try {
-      return hold.during(() => new StoreWriter(folder));
+      return gate.during(() => new StoreWriter(folder));
     } catch (error) {
       if (!isOutOfDescriptors(error) || waitedMs >= limits.journal_descriptor_wait_ms_max) throw error;
       Atomics.wait(never, 0, 0, pauseMs);
@@ -26,10 +26,10 @@ function post(notice: CheckpointNotice): void {
   parentPort?.postMessage(notice);
 }
 
-function openHeldWriter(folder: string, hold: WriteHold): Writer {
-  const writer = openWriter(folder, hold);
+function openGatedWriter(folder: string, gate: WriteGate): Writer {
+  const writer = openWriter(folder, gate);
   return {
-    write: (rows, guards) => hold.during(() => writer.write(rows, guards)),
+    write: (rows, guards) => gate.during(() => writer.write(rows, guards)),
     close: () => writer.close(),
   };
 }
@@ -37,8 +37,8 @@ function openHeldWriter(folder: string, hold: WriteHold): Writer {
 noteLoaded();
 // The first message starts it: a thread that was prepared is told so when somebody listens.
 parentPort?.once("message", (memory: SharedArrayBuffer) => {
-  const hold = new WriteHold(memory);
-  const worker = new CheckpointWorker({ openWriter: (folder) => openHeldWriter(folder, hold), post });
+  const gate = new WriteGate(memory);
+  const worker = new CheckpointWorker({ openWriter: (folder) => openGatedWriter(folder, gate), post });
   parentPort?.on("message", async (task: CheckpointTask) => {
     await worker.handle(task);
     if (task.kind === "end") parentPort?.close();

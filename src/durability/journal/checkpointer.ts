@@ -37,7 +37,7 @@ interface AdoptedRealm extends StoredRealm {
   /** Their bytes, without those that the thread works on. */
   readonly pack: RecordPack;
   /** Called when the store has everything. */
-  onSettled: () => void;
+  onApplied: () => void;
 }
 
 /** What the thread is doing. */
@@ -117,7 +117,7 @@ export class Checkpointer {
   }
 
   adopt(realm: StoredRealm): void {
-    this.#realms.set(realm.id, { ...realm, waiting: [], pack: new RecordPack(), onSettled: nothing });
+    this.#realms.set(realm.id, { ...realm, waiting: [], pack: new RecordPack(), onApplied: nothing });
     this.#maker.post({ kind: "open", realmId: realm.id, folder: realm.folder });
   }
 
@@ -176,7 +176,7 @@ export class Checkpointer {
     if (realm === undefined) return;
     while (realm.waiting.length > 0 && this.#options.hasSpace()) {
       const isStored = new Promise<void>((resolve) => {
-        realm.onSettled = resolve;
+        realm.onApplied = resolve;
       });
       this.#run();
       await isStored;
@@ -260,7 +260,7 @@ export class Checkpointer {
     realm.turn = turn;
     realm.turnRow = turnRow;
     realm.onCheckpointed(turn);
-    if (realm.waiting.length === 0) realm.onSettled();
+    if (realm.waiting.length === 0) realm.onApplied();
     this.#options.onProgress();
     this.#goOn();
   }

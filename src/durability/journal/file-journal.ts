@@ -43,7 +43,7 @@ export interface FileJournalOptions {
    */
   readonly applyRecords?: (records: Iterable<Recorded>) => Promise<void>;
   /** Whether segments of this size stay after `applyRecords` until they are released: an archive or a backup may lack their records. */
-  readonly keepsSettled?: (bytes: number) => boolean;
+  readonly keepsApplied?: (bytes: number) => boolean;
   readonly sizes?: Partial<JournalSizes>;
 }
 
@@ -68,7 +68,7 @@ export async function openFileJournal(options: FileJournalOptions): Promise<Open
     );
   }
   removeSpares(folder);
-  const keeps = options.keepsSettled?.(bytesOf(recovered)) ?? false;
+  const keeps = options.keepsApplied?.(bytesOf(recovered)) ?? false;
   if (options.applyRecords !== undefined) {
     await options.applyRecords(recovered.records());
     if (!keeps) forget(writer, recovered);
@@ -101,7 +101,7 @@ function forget(writer: JournalWriter, { segments, end }: Recovery): void {
   flushFolderSync(writer.folder);
 }
 
-interface Parts {
+interface JournalParts {
   readonly writer: JournalWriter;
   readonly worker: Worker;
   readonly producer: RingProducer;
@@ -117,7 +117,7 @@ interface Waiting {
 export class FileJournal implements Journal {
   /** Of this process's ownership. */
   readonly epoch: number;
-  readonly #parts: Parts;
+  readonly #parts: JournalParts;
   readonly #isReady = promised();
   readonly #isClosed = promised();
   #state: "starting" | "running" | "closing" | "closed" | "lost" = "starting";
@@ -131,7 +131,7 @@ export class FileJournal implements Journal {
   #counted = { records: 0, bytes: 0 };
   #listener: () => void = () => undefined;
 
-  private constructor(parts: Parts) {
+  private constructor(parts: JournalParts) {
     this.#parts = parts;
     this.epoch = parts.writer.epoch;
     this.#appended = parts.end;
@@ -142,7 +142,7 @@ export class FileJournal implements Journal {
   }
 
   /** Resolves when records can be appended. */
-  static async start(parts: Parts): Promise<FileJournal> {
+  static async start(parts: JournalParts): Promise<FileJournal> {
     const journal = new FileJournal(parts);
     await journal.#isReady.promise;
     return journal;

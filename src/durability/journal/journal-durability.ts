@@ -30,7 +30,7 @@ export interface JournalDurabilityOptions {
     soon(callback: () => void): void;
   };
   /** Whether a backup is copying the journal: then nothing of it may be forgotten. */
-  readonly isHeld: () => Promise<boolean>;
+  readonly isLocked: () => Promise<boolean>;
   /** Whether the disk has space for a checkpoint. */
   readonly hasSpace: () => boolean;
   /** A checkpoint failed (M5). Must not return. */
@@ -81,10 +81,10 @@ export class JournalDurability implements Durability {
       ...(options.startMaker === undefined ? {} : { startMaker: options.startMaker }),
     });
     const checkpointer = this.#checkpointer;
-    const lacking = () => this.#lacking;
+    const ownBacklog = () => this.#ownBacklog;
     this.#share = this.#backlog.join({
       get backlog() {
-        return lacking();
+        return ownBacklog();
       },
       checkpoint: () => checkpointer.runNow(),
     });
@@ -159,7 +159,7 @@ export class JournalDurability implements Durability {
     return { unflushedBytes: this.#journal.unflushedBytes, uncheckpointedBytes: this.#checkpointer.waitingBytes };
   }
 
-  get #lacking(): Backlog {
+  get #ownBacklog(): Backlog {
     return { ...this.lag, recordMemoryBytes: this.#checkpointer.memoryBytes };
   }
 
@@ -212,7 +212,7 @@ export class JournalDurability implements Durability {
   /** What was stored before a backup began is in its copy of the stores. */
   async #release(): Promise<void> {
     const upTo = Math.min(this.#checkpointer.storedUpTo, this.#options.archive?.keepsAfter ?? Number.POSITIVE_INFINITY);
-    if (!(await this.#options.isHeld())) this.#journal.release(upTo);
+    if (!(await this.#options.isLocked())) this.#journal.release(upTo);
   }
 
   async close(): Promise<void> {

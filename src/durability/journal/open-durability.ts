@@ -1,6 +1,6 @@
 /** Opens what makes turns durable, after everything that the last process left in the journal is in the stores. */
 
-import { areFilesHeld } from "../../store/file-hold.ts";
+import { areFilesLocked } from "../../store/file-hold.ts";
 import { requireData } from "../../store/open-data-folder.ts";
 import { OwnershipLost } from "../../store/path-guard.ts";
 import { realmFolder } from "../../store/realm-folders.ts";
@@ -13,7 +13,7 @@ import type { JournalLost, RecordNumber } from "./journal.ts";
 import type { JournalArchive } from "./journal-archive.ts";
 import { JournalDurability, type JournalDurabilityOptions } from "./journal-durability.ts";
 
-export interface OpenDurabilityOptions extends Omit<JournalDurabilityOptions, "journal" | "archive" | "isHeld"> {
+export interface OpenDurabilityOptions extends Omit<JournalDurabilityOptions, "journal" | "archive" | "isLocked"> {
   readonly dataDir: string;
   /** Null: the journal is copied nowhere. */
   readonly archive: ArchivePorts | null;
@@ -24,8 +24,8 @@ export interface OpenDurabilityOptions extends Omit<JournalDurabilityOptions, "j
 }
 
 export interface ArchivePorts {
-  /** As `keepsSettled` of the journal. */
-  keepsSettled(bytes: number): boolean;
+  /** As `keepsApplied` of the journal. */
+  keepsApplied(bytes: number): boolean;
   /** @param waitingBytes size of what is left in the journal */
   open(durable: RecordNumber, waitingBytes: number): JournalArchive;
 }
@@ -40,12 +40,12 @@ export function prepareDurability(): void {
 export async function openDurability(given: OpenDurabilityOptions): Promise<Durability> {
   const { dataDir, archive, isErased, checkStore, ...options } = given;
   const folder = journalFolder(dataDir);
-  const isHeld = () => areFilesHeld(folder, options.clock.now());
+  const isLocked = () => areFilesLocked(folder, options.clock.now());
   // A backup under way has copied some stores already, and brings into them what they lacked when it began.
-  const isWanted = await isHeld();
+  const isWanted = await isLocked();
   const { journal, recovered } = await openFileJournal({
     folder,
-    keepsSettled: (bytes) => (isWanted && options.hasSpace()) || archive?.keepsSettled(bytes) === true,
+    keepsApplied: (bytes) => (isWanted && options.hasSpace()) || archive?.keepsApplied(bytes) === true,
     fatal: (error) => options.fatal(asOwnership(error)),
     applyRecords: (records) =>
       applyRecords(records, (realmId) => {
@@ -63,7 +63,7 @@ export async function openDurability(given: OpenDurabilityOptions): Promise<Dura
       throw asOwnership(error as JournalLost);
     }
   };
-  const durability = new JournalDurability({ ...options, journal, archive: opened, isHeld, assertOwned });
+  const durability = new JournalDurability({ ...options, journal, archive: opened, isLocked, assertOwned });
   await durability.isReady;
   return durability;
 }

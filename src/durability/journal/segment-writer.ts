@@ -31,7 +31,7 @@ export class SegmentWriter {
   readonly #pool: SegmentPool;
   readonly #segmentBytes: number;
   /** Older segments, in order. */
-  readonly #sealed: SegmentHead[];
+  readonly #closed: SegmentHead[];
   #segment: OpenSegment;
   /** Where the next frames are written. */
   #offset = segmentHeadBytes;
@@ -50,7 +50,7 @@ export class SegmentWriter {
     this.#writer = new JournalWriter(folder, epoch);
     this.#pool = new SegmentPool(folder, epoch, sizes);
     this.#segmentBytes = sizes.segmentBytes;
-    this.#sealed = [...segments];
+    this.#closed = [...segments];
     this.#last = end;
     this.#durable = end;
     this.#released = released;
@@ -157,7 +157,7 @@ export class SegmentWriter {
     this.#segment = this.#open(before.head.sequence + 1, capacity);
     before.write([this.#encodeMark("sealed")], this.#offset);
     before.close();
-    this.#sealed.push(before.head);
+    this.#closed.push(before.head);
     this.#offset = segmentHeadBytes;
     this.#end = segmentHeadBytes;
     this.#isMarked = true;
@@ -187,13 +187,13 @@ export class SegmentWriter {
    * @returns whether there were any
    */
   #forget(): boolean {
-    const starts = [...this.#sealed.slice(1), this.#segment.head].map(({ start }) => start);
+    const starts = [...this.#closed.slice(1), this.#segment.head].map(({ start }) => start);
     const kept = starts.findIndex((start) => start > this.#released + 1);
-    const count = kept < 0 ? this.#sealed.length : kept;
+    const count = kept < 0 ? this.#closed.length : kept;
     if (count === 0) return false;
     this.#segment.noteReleased(this.#released);
     this.#verify();
-    for (const head of this.#sealed.splice(0, count)) this.#pool.recycle(head);
+    for (const head of this.#closed.splice(0, count)) this.#pool.recycle(head);
     flushFolderSync(this.#writer.folder);
     return true;
   }

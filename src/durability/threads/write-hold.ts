@@ -6,9 +6,9 @@
 
 /** Bits of the state. */
 const writing = 1;
-const held = 2;
+const stopped = 2;
 
-export class WriteHold {
+export class WriteGate {
   readonly memory: SharedArrayBuffer;
   readonly #state: Int32Array;
 
@@ -20,22 +20,22 @@ export class WriteHold {
 
   /** In the thread: a transaction. It does not begin, and this does not return, when the process is about to exit. */
   during<Result>(transaction: () => Result): Result {
-    while (Atomics.compareExchange(this.#state, 0, 0, writing) & held) Atomics.wait(this.#state, 0, held);
+    while (Atomics.compareExchange(this.#state, 0, 0, writing) & stopped) Atomics.wait(this.#state, 0, stopped);
     try {
       return transaction();
     } finally {
-      Atomics.and(this.#state, 0, held);
+      Atomics.and(this.#state, 0, stopped);
       Atomics.notify(this.#state, 0);
     }
   }
 
   /** In the main thread, which stands still meanwhile. @returns false if a transaction is not over by then */
-  hold(msMax: number): boolean {
-    Atomics.or(this.#state, 0, held);
+  stop(msMax: number): boolean {
+    Atomics.or(this.#state, 0, stopped);
     // It does not wait if nothing is being written.
-    return Atomics.wait(this.#state, 0, writing | held, msMax) !== "timed-out";
+    return Atomics.wait(this.#state, 0, writing | stopped, msMax) !== "timed-out";
   }
 }
 
 /** Of the thread that checkpoints. */
-export const writeHold = new WriteHold();
+export const writeGate = new WriteGate();

@@ -14,7 +14,7 @@ export interface NodeDestination {
   readonly address: string;
 }
 
-export interface Directions {
+export interface ClusterRoutes {
   /** The secret of the nodes. */
   readonly key: string;
   /** Where other nodes, and this one, reach this one. */
@@ -27,7 +27,7 @@ export interface Directions {
 }
 
 /** A request that waited until this node serves the organization goes to itself, because the transport cannot wait. */
-export function addressOf(destination: Destination, directions: Directions): NodeDestination | null {
+export function addressOf(destination: Destination, directions: ClusterRoutes): NodeDestination | null {
   if (destination.kind === "nobody") return null;
   return destination.kind === "node" ? destination : { kind: "node", instance: "here", address: directions.ownAddress };
 }

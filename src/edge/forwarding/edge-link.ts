@@ -20,7 +20,7 @@ import {
   type SocketRefusal,
   slots,
 } from "./link-messages.ts";
-import { inPieces, LinkWatch } from "./link-watch.ts";
+import { inChunks, LinkWatch } from "./link-watch.ts";
 
 /** A client of this node, as a link sees it. */
 export interface EdgeClient {
@@ -70,8 +70,8 @@ export class EdgeLink {
     this.#options = options;
     const { destination, headers } = options;
     let resolve: (isReady: boolean) => void = () => undefined;
-    this.ready = new Promise((settle) => {
-      resolve = settle;
+    this.ready = new Promise((done) => {
+      resolve = done;
     });
     this.#carrier = openSocket(
       {
@@ -172,7 +172,7 @@ export class EdgeLink {
     this.#inbox.length = 0;
     const clients = [...this.#clients.values()];
     this.#clients.clear();
-    inPieces(this.#options.clock, clients, (client) => this.#guard(() => client.lost()));
+    inChunks(this.#options.clock, clients, (client) => this.#guard(() => client.lost()));
   }
 
   #received(message: Buffer): void {

@@ -1,13 +1,13 @@
 /** The links of this node to the owners of organizations: one to each process that serves some for its clients. */
 import type { Clock } from "../../runtime/clock.ts";
-import type { Directions, NodeDestination } from "./directions.ts";
+import type { ClusterRoutes, NodeDestination } from "./directions.ts";
 import { EdgeLink } from "./edge-link.ts";
 import type { LinkCounts, LinkState } from "./link-figures.ts";
 import { nodeHeader, nodeHeaderOf } from "./node-header.ts";
 import type { Upstreams } from "./upstreams.ts";
 
 export interface EdgeLinksOptions {
-  readonly directions: Directions;
+  readonly directions: ClusterRoutes;
   readonly upstreams: Upstreams;
   readonly clock: Clock;
   readonly counts: LinkCounts;

@@ -10,7 +10,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import { refused } from "../http/reply.ts";
 import { writeRefused } from "../http/write-refused.ts";
 import { type HandshakeResponse, sendStatus, type TransportSocket } from "../transport/transport.ts";
-import { addressOf, type Directions, type NodeDestination } from "./directions.ts";
+import { addressOf, type ClusterRoutes, type NodeDestination } from "./directions.ts";
 import type { EdgeClient, EdgeLink } from "./edge-link.ts";
 import type { EdgeLinks } from "./edge-links.ts";
 import type { Kept, KeptBytes } from "./kept-bytes.ts";
@@ -33,7 +33,7 @@ export interface ArrivedHandshake {
 }
 
 export interface EdgeTools {
-  readonly directions: Directions;
+  readonly directions: ClusterRoutes;
   readonly links: EdgeLinks;
   readonly clock: Clock;
   /** Memory for what waits for clients. */

@@ -22,7 +22,7 @@ import type {
   TransportSocket,
   WebApp,
 } from "../transport/transport.ts";
-import type { Directions } from "./directions.ts";
+import type { ClusterRoutes } from "./directions.ts";
 import { EdgeLinks } from "./edge-links.ts";
 import { EdgeSocket, type EdgeSocketData, type EdgeTools } from "./edge-socket.ts";
 import { readForwardedHead } from "./forwarded-head.ts";
@@ -36,7 +36,7 @@ import { Upstreams } from "./upstreams.ts";
 
 export interface ForwardingAppOptions {
   readonly app: WebApp;
-  readonly directions: Directions;
+  readonly directions: ClusterRoutes;
   readonly clock: Clock;
   /** What a proxy says of a client. */
   readonly readForwarded: ReadForwarded;

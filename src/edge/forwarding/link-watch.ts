@@ -7,10 +7,10 @@ import { limits } from "../../../schemas/limits.ts";
 import type { Clock } from "../../runtime/clock.ts";
 
 /** Begins at once and goes on in later passes of the event loop. */
-export function inPieces<T>(clock: Clock, all: readonly T[], work: (one: T) => void): void {
+export function inChunks<T>(clock: Clock, all: readonly T[], work: (one: T) => void): void {
   for (const one of all.slice(0, limits.gate_piece_sockets)) work(one);
   const rest = all.slice(limits.gate_piece_sockets);
-  if (rest.length > 0) clock.soon(() => inPieces(clock, rest, work));
+  if (rest.length > 0) clock.soon(() => inChunks(clock, rest, work));
 }
 
 export interface LinkWatchOptions {

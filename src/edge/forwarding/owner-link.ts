@@ -24,7 +24,7 @@ import {
   slots,
 } from "./link-messages.ts";
 import { type End, LinkQueue, type LinkQueueBounds, type LinkWriter, type Own, type Shared } from "./link-queue.ts";
-import { inPieces, LinkWatch } from "./link-watch.ts";
+import { inChunks, LinkWatch } from "./link-watch.ts";
 import { LinkedRequest, LinkedResponse } from "./linked-handshake.ts";
 import { LinkedSocket, type SocketLink } from "./linked-socket.ts";
 
@@ -108,7 +108,7 @@ export class OwnerLink implements SocketLink, LinkWriter<LinkedSocket> {
     this.#watch.stop();
     for (const response of this.#handshakes.values()) this.#guard(() => response.abort());
     this.#handshakes.clear();
-    inPieces(this.#options.clock, [...this.#sockets.values()], ({ socket, route }) => this.#close(socket, route));
+    inChunks(this.#options.clock, [...this.#sockets.values()], ({ socket, route }) => this.#close(socket, route));
   }
 
   #open(id: number, open: OpenRequest): void {

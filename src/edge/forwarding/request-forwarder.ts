@@ -15,14 +15,14 @@ import { writeRefused } from "../http/write-refused.ts";
 import type { TransportResponse } from "../transport/transport.ts";
 import { passAnswer } from "./answer-passing.ts";
 import { BodyPipe } from "./body-pipe.ts";
-import { addressOf, type Directions } from "./directions.ts";
+import { addressOf, type ClusterRoutes } from "./directions.ts";
 import type { ForwardedHead } from "./forwarded-head.ts";
 import type { KeptBytes } from "./kept-bytes.ts";
 import { elsewhereHeader, type ForwardedClient } from "./node-header.ts";
 import type { Upstream, Upstreams } from "./upstreams.ts";
 
 export interface ForwardingTools {
-  readonly directions: Directions;
+  readonly directions: ClusterRoutes;
   readonly upstreams: Upstreams;
   readonly clock: Clock;
   /** Memory for bodies that may be sent again. */

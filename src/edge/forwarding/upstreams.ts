@@ -3,7 +3,7 @@ import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type In
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { limits } from "../../../schemas/limits.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { Directions, NodeDestination } from "./directions.ts";
+import type { ClusterRoutes, NodeDestination } from "./directions.ts";
 import type { ForwardedHead } from "./forwarded-head.ts";
 import { type ForwardedClient, nodeHeader, nodeHeaderOf } from "./node-header.ts";
 
@@ -29,7 +29,7 @@ const agentOptions = {
 } as const;
 
 export class Upstreams {
-  readonly #directions: Directions;
+  readonly #directions: ClusterRoutes;
   readonly #clock: Clock;
   readonly #plain = new HttpAgent(agentOptions);
   readonly #secure = new HttpsAgent(agentOptions);
@@ -38,7 +38,7 @@ export class Upstreams {
   #cancelCheck: (() => void) | null = null;
   #checkDueAt = 0;
 
-  constructor(directions: Directions, clock: Clock) {
+  constructor(directions: ClusterRoutes, clock: Clock) {
     this.#directions = directions;
     this.#clock = clock;
   }

@@ -43,8 +43,8 @@ export function isCompressible({ body, contentType, file }: HttpReply): boolean 
 function isLong(body: AnswerBody): boolean {
   if (!isPieced(body)) return body.length >= limits.compressed_length_min;
   let length = 0;
-  return body.some((piece) => {
-    length += piece.length;
+  return body.some((part) => {
+    length += part.length;
     return length >= limits.compressed_length_min;
   });
 }
@@ -88,13 +88,13 @@ export class AnswerCompressor {
     this.#answers++;
     this.#bytes += bytes.size;
     const encoder = encoders[coding]();
-    const pieces: Buffer[] = [];
+    const chunks: Buffer[] = [];
     let isWanted = true;
     const finish = (compressed: HttpReply | null) => {
       if (isWanted) onEnd(compressed);
     };
-    encoder.on("data", (piece: Buffer) => pieces.push(piece));
-    encoder.once("end", () => finish(compressedReply(reply, coding, pieces)));
+    encoder.on("data", (chunk: Buffer) => chunks.push(chunk));
+    encoder.once("end", () => finish(compressedReply(reply, coding, chunks)));
     encoder.once("error", () => finish(null));
     encoder.once("close", () => {
       this.#answers--;
@@ -123,16 +123,16 @@ function feed(encoder: Encoder, bytes: AnswerBytes, isWanted: () => boolean, off
 }
 
 function blockAt(bytes: AnswerBytes, offset: number): Buffer {
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let size = 0;
   while (size < limits.compression_block_bytes) {
-    const piece = bytes.from(offset + size);
-    if (piece === null) break;
-    pieces.push(piece);
-    size += piece.length;
+    const chunk = bytes.from(offset + size);
+    if (chunk === null) break;
+    chunks.push(chunk);
+    size += chunk.length;
   }
-  const [only] = pieces;
-  return only !== undefined && pieces.length === 1 ? only : Buffer.concat(pieces, size);
+  const [only] = chunks;
+  return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks, size);
 }
 
 /** A strong tag would promise the same bytes as the plain answer has (RFC 9110, 8.8.1). */
@@ -176,10 +176,10 @@ export class FileSender {
     try {
       let sent = 0;
       while (!this.#isOver) {
-        const piece = await this.#file.read(start + sent, Math.min(limits.download_chunk_bytes, length - sent));
-        if (piece.length === 0 && !this.#isOver) this.#response.close();
-        if (!this.#isOver) await this.#sendPiece(piece, sent);
-        sent += piece.length;
+        const chunk = await this.#file.read(start + sent, Math.min(limits.download_chunk_bytes, length - sent));
+        if (chunk.length === 0 && !this.#isOver) this.#response.close();
+        if (!this.#isOver) await this.#sendChunk(chunk, sent);
+        sent += chunk.length;
       }
     } catch (error) {
       if (!this.#isOver) this.#response.close();
@@ -189,10 +189,10 @@ export class FileSender {
     }
   }
 
-  async #sendPiece(piece: Buffer, before: number): Promise<void> {
+  async #sendChunk(chunk: Buffer, before: number): Promise<void> {
     let taken = false;
     this.#response.cork(() => {
-      taken = this.#offer(piece);
+      taken = this.#offer(chunk);
     });
     if (taken || this.#isOver) return;
     const watch = new StallWatch(this.#clock, limits.download_stall_ms_max, () => {
@@ -202,7 +202,7 @@ export class FileSender {
       this.#wake = resolve;
       this.#response.onWritable((offset) => {
         watch.restart();
-        const isTaken = this.#offer(piece.subarray(offset - before));
+        const isTaken = this.#offer(chunk.subarray(offset - before));
         if (isTaken) resolve();
         return isTaken;
       });
@@ -302,9 +302,9 @@ export function offer(response: TransportResponse, bytes: AnswerBytes, offset: n
   let isTaken = true;
   let isDone = false;
   while (isTaken && !isDone && at < end) {
-    const piece = bytes.from(at) ?? nothing;
-    [isTaken, isDone] = response.tryEnd(piece, bytes.size);
-    at += piece.length;
+    const chunk = bytes.from(at) ?? nothing;
+    [isTaken, isDone] = response.tryEnd(chunk, bytes.size);
+    at += chunk.length;
   }
   return { isTaken, isDone };
 }

@@ -11,7 +11,7 @@ import type { RecordNumber } from "../../durability/journal/journal.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { step } from "../../runtime/life-cycle.ts";
 import type { Realm, RealmUse } from "../../runtime/realm.ts";
-import type { Holding, UnsentBytes } from "../../runtime/unsent-bytes.ts";
+import type { ReservedBytes, UnsentBytes } from "../../runtime/unsent-bytes.ts";
 import type { TransportResponse } from "../transport/transport.ts";
 import type { AccessRecord, FailedRequests } from "./access-log.ts";
 import {
@@ -158,9 +158,9 @@ export class HttpResponder {
         for (const listener of this.#abortListeners ?? []) listener();
         this.#end();
         return;
-      case "held":
+      case "waiting":
         void state.reply.file?.close();
-        state.holding?.release();
+        state.reserved?.release();
         this.#state = step(responderLife, state, "abort", over);
         this.#end();
         return;
@@ -189,7 +189,7 @@ export class HttpResponder {
 
   #ended(): void {
     const state = this.#state;
-    if (state.kind === "open" || state.kind === "held" || state.kind === "over") return;
+    if (state.kind === "open" || state.kind === "waiting" || state.kind === "over") return;
     this.#state = step(responderLife, state, "end", over);
     this.#end();
   }
@@ -216,18 +216,18 @@ export class HttpResponder {
       this.#leave(state, reply, head);
       return;
     }
-    this.#hold(reply, head, seen);
+    this.#waitForDisk(reply, head, seen);
   }
 
   /** A large answer counts as unsent while it waits: the disk may stand still for seconds. */
-  #hold(reply: HttpReply, head: Head, seen: RecordNumber): void {
+  #waitForDisk(reply: HttpReply, head: Head, seen: RecordNumber): void {
     const size = reply.file === undefined ? bodySize(reply.body) : 0;
     const isLarge = size > limits.answer_small_bytes_max;
-    const holding = isLarge ? this.#options.unsent.hold(this.#holder(), size, () => this.#evict()) : null;
-    const isRefused = isLarge && holding === null;
+    const reserved = isLarge ? this.#options.unsent.reserve(this.#reader(), size, () => this.#evict()) : null;
+    const isRefused = isLarge && reserved === null;
     const state = this.#state;
     if (state.kind !== "open") {
-      holding?.release();
+      reserved?.release();
       return;
     }
     if (isRefused && head?.method !== "GET") {
@@ -235,15 +235,15 @@ export class HttpResponder {
       return;
     }
     const kept = isRefused ? overloadedAs(reply) : reply;
-    this.#state = step(responderLife, state, "hold", { kind: "held", reply: kept, head, holding } as const);
+    this.#state = step(responderLife, state, "wait", { kind: "waiting", reply: kept, head, reserved } as const);
     // The gate keeps nothing of the answer, so an abort frees its memory at once.
     this.#gate.waitFor(() => this.#release(), seen);
   }
 
   #release(): void {
     const state = this.#state;
-    if (state.kind !== "held") return;
-    state.holding?.release();
+    if (state.kind !== "waiting") return;
+    state.reserved?.release();
     this.#leave(state, state.reply, state.head);
   }
 
@@ -327,8 +327,8 @@ export class HttpResponder {
     if (isTaken) this.#ended();
     else {
       const rest = new AnswerBytes(Buffer.from(bytes));
-      const holding = this.#options.unsent.holdSmall(this.#holder(), size, () => this.#evict());
-      this.#sendRest({ bytes: rest, isTaken }, holding);
+      const reserved = this.#options.unsent.reserveSmall(this.#reader(), size, () => this.#evict());
+      this.#sendRest({ bytes: rest, isTaken }, reserved);
     }
   }
 
@@ -339,12 +339,12 @@ export class HttpResponder {
   #sendLarge(reply: HttpReply, head: RequestHead | null): void {
     const response = this.#response;
     const bytes = new AnswerBytes(reply.body);
-    const holding = this.#options.unsent.hold(this.#holder(), bytes.size, () => this.#evict());
-    if (holding === null && head?.method === "GET") {
+    const reserved = this.#options.unsent.reserve(this.#reader(), bytes.size, () => this.#evict());
+    if (reserved === null && head?.method === "GET") {
       this.#send(overloadedAs(reply), head);
       return;
     }
-    if (holding === null) {
+    if (reserved === null) {
       response.close();
       return;
     }
@@ -355,17 +355,17 @@ export class HttpResponder {
       ({ isTaken, isDone } = offer(response, bytes, 0));
     });
     if (!isDone) {
-      this.#sendRest({ bytes, isTaken }, holding);
+      this.#sendRest({ bytes, isTaken }, reserved);
       return;
     }
-    holding.release();
+    reserved.release();
     this.#ended();
   }
 
-  #sendRest(rest: { readonly bytes: AnswerBytes; readonly isTaken: boolean }, holding: Holding): void {
+  #sendRest(rest: { readonly bytes: AnswerBytes; readonly isTaken: boolean }, reserved: ReservedBytes): void {
     const { clock } = this.#options;
     const onEnd = () => {
-      holding.release();
+      reserved.release();
       this.#ended();
     };
     const sender = new AnswerSender({ response: this.#response, ...rest, clock, onEnd });
@@ -380,13 +380,13 @@ export class HttpResponder {
     else stop();
   }
 
-  #holder(): string {
+  #reader(): string {
     return this.#who?.() ?? this.address();
   }
 
   #evict(): void {
     const { kind } = this.#state;
-    if (kind === "held" || kind === "writing" || kind === "sending") this.#response.close();
+    if (kind === "waiting" || kind === "writing" || kind === "sending") this.#response.close();
   }
 
   /** The response ends when the file was sent; an error on the way closes the connection. */

@@ -12,7 +12,7 @@ import type { Refusal } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import type { Call, CallRate } from "../../operations/calls.ts";
 import type { Operation } from "../../operations/execution/operation-executor.ts";
-import { bodyOf, type Pieces, type Result, statusOf } from "../../runtime/results.ts";
+import { type BodyParts, bodyOf, type Result, statusOf } from "../../runtime/results.ts";
 import type { TransportResponse } from "../transport/transport.ts";
 import { sessionCookie } from "./credentials.ts";
 import type { RequestHead } from "./request-head.ts";
@@ -68,7 +68,7 @@ function isOfBrowser(head: RequestHead | null): boolean {
   return head !== null && (head.fetchSite !== "" || head.referer !== "" || head.origin !== "");
 }
 
-export type AnswerBody = string | Buffer | Pieces;
+export type AnswerBody = string | Buffer | BodyParts;
 
 /** What `write` calls after 0.3 us of choosing an encoding; the typings lack it. */
 type Utf8Memory = Buffer & { utf8Write(text: string, at: number): number };
@@ -83,23 +83,23 @@ const memory = Buffer.allocUnsafeSlow(3 * limits.answer_small_bytes_max) as Utf8
 export function encodeSmall(body: AnswerBody): Buffer | null {
   if (Buffer.isBuffer(body)) return body.length <= limits.answer_small_bytes_max ? body : null;
   let size = 0;
-  for (const piece of isPieced(body) ? body : [body]) {
-    if (size + piece.length > limits.answer_small_bytes_max) return null;
-    size = append(piece, size);
+  for (const part of isPieced(body) ? body : [body]) {
+    if (size + part.length > limits.answer_small_bytes_max) return null;
+    size = append(part, size);
   }
   return size <= limits.answer_small_bytes_max ? memory.subarray(0, size) : null;
 }
 
 /** @returns the new end */
-function append(piece: string | Buffer, at: number): number {
-  if (typeof piece === "string") return at + memory.utf8Write(piece, at);
-  memory.set(piece, at);
-  return at + piece.length;
+function append(part: string | Buffer, at: number): number {
+  if (typeof part === "string") return at + memory.utf8Write(part, at);
+  memory.set(part, at);
+  return at + part.length;
 }
 
 export class AnswerBytes {
   readonly size: number;
-  readonly #pieces: readonly (string | Buffer)[];
+  readonly #parts: readonly (string | Buffer)[];
   /** The first piece that is not yet encoded. */
   #next = 0;
   /** The last encoded chunk, and its offset. */
@@ -107,14 +107,14 @@ export class AnswerBytes {
   #start = 0;
 
   constructor(body: AnswerBody) {
-    this.#pieces = isPieced(body) ? body : [body];
+    this.#parts = isPieced(body) ? body : [body];
     this.size = bodySize(body);
   }
 
   /** Some of the bytes from `offset` on, which never decreases; null at the end. */
   from(offset: number): Buffer | null {
     while (offset >= this.#start + this.#gathered.length) {
-      if (this.#next >= this.#pieces.length) return null;
+      if (this.#next >= this.#parts.length) return null;
       this.#start += this.#gathered.length;
       this.#gathered = this.#gather();
     }
@@ -124,9 +124,9 @@ export class AnswerBytes {
   #gather(): Buffer {
     const gathered: Buffer[] = [];
     let size = 0;
-    while (this.#next < this.#pieces.length && size < limits.answer_piece_bytes_min) {
-      const piece = this.#pieces[this.#next++] ?? "";
-      const bytes = typeof piece === "string" ? Buffer.from(piece) : piece;
+    while (this.#next < this.#parts.length && size < limits.answer_piece_bytes_min) {
+      const part = this.#parts[this.#next++] ?? "";
+      const bytes = typeof part === "string" ? Buffer.from(part) : part;
       gathered.push(bytes);
       size += bytes.length;
     }
@@ -138,11 +138,11 @@ export class AnswerBytes {
 export function bodySize(body: AnswerBody): number {
   if (!isPieced(body)) return sizeOf(body);
   let size = 0;
-  for (const piece of body) size += sizeOf(piece);
+  for (const part of body) size += sizeOf(part);
   return size;
 }
 
-export function isPieced(body: AnswerBody): body is Pieces {
+export function isPieced(body: AnswerBody): body is BodyParts {
   return Array.isArray(body);
 }
 
@@ -150,8 +150,8 @@ export function bodyText(body: AnswerBody): string {
   return isPieced(body) ? body.join("") : String(body);
 }
 
-function sizeOf(piece: string | Buffer): number {
-  return typeof piece === "string" ? Buffer.byteLength(piece) : piece.length;
+function sizeOf(part: string | Buffer): number {
+  return typeof part === "string" ? Buffer.byteLength(part) : part.length;
 }
 
 export type Header = readonly [name: string, value: string];

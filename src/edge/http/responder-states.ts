@@ -1,7 +1,7 @@
 /** The life of an answer (http-responder.ts), from the request to its last byte. */
 
 import type { LifeCycle } from "../../runtime/life-cycle.ts";
-import type { Holding } from "../../runtime/unsent-bytes.ts";
+import type { ReservedBytes } from "../../runtime/unsent-bytes.ts";
 import type { FileSlice, HttpReply } from "./reply.ts";
 import type { RequestHead } from "./request-head.ts";
 
@@ -11,8 +11,8 @@ import type { RequestHead } from "./request-head.ts";
  * has stopped.
  */
 export const responderLife = {
-  open: { hold: "held", answer: "writing", delay: "delayed", abort: "over" },
-  held: { answer: "writing", delay: "delayed", abort: "over" },
+  open: { wait: "waiting", answer: "writing", delay: "delayed", abort: "over" },
+  waiting: { answer: "writing", delay: "delayed", abort: "over" },
   delayed: { write: "writing", end: "over" },
   writing: { compress: "compressing", wait: "sending", end: "over" },
   compressing: { send: "writing", end: "over" },
@@ -26,7 +26,12 @@ export type Head = RequestHead | null;
 
 export type ResponderState =
   | { readonly kind: "open" }
-  | { readonly kind: "held"; readonly reply: HttpReply; readonly head: Head; readonly holding: Holding | null }
+  | {
+      readonly kind: "waiting";
+      readonly reply: HttpReply;
+      readonly head: Head;
+      readonly reserved: ReservedBytes | null;
+    }
   | { readonly kind: "delayed"; readonly file: FileSlice | undefined }
   | { readonly kind: "writing" }
   | { readonly kind: "compressing"; readonly stop: () => void }
@@ -35,7 +40,7 @@ export type ResponderState =
   | { readonly kind: "over" };
 
 /** A response whose answer leaves now. */
-export type Leaving = Extract<ResponderState, { readonly kind: "open" | "held" }>;
+export type Leaving = Extract<ResponderState, { readonly kind: "open" | "waiting" }>;
 
 export const open = { kind: "open" } as const;
 export const writing = { kind: "writing" } as const;

@@ -111,13 +111,13 @@ async function sendConfirmation(request: PageRequest, invited: Invited, tools: S
   const key = newSecret();
   const mail = { email, keyHash: hashApiKey(key), link: joinLink(tools.siteOf(realm), key) };
   const to = { actor: "invitation", id: invited.invitation.id } as const;
-  const asked = await realm.dispatcher.ask(command(to, "invitation.confirm-address", mail, null));
-  if (asked.kind === "ok") {
+  const reply = await realm.dispatcher.ask(command(to, "invitation.confirm-address", mail, null));
+  if (reply.kind === "ok") {
     return linkSentPage(`If ${email} has no account here yet,`, tools.sendsEmail, "If it has one, log in with it.");
   }
-  if (asked.code === "NOT_FOUND")
+  if (reply.code === "NOT_FOUND")
     return endedPage(standing(realm.view, invited.invitation) === "expired" ? "expired" : "revoked");
-  return asked.code === "BAD_REQUEST" ? addressForm(request, invited, email, asked.msg) : unavailable();
+  return reply.code === "BAD_REQUEST" ? addressForm(request, invited, email, reply.msg) : unavailable();
 }
 
 function endedPage(state: keyof typeof ends): HttpReply {

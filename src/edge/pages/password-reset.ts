@@ -70,7 +70,7 @@ function setPage(given: {
 }
 
 /** The same for every address, so that nobody learns who has an account here. */
-function askedPage(email: string, sendsEmail: boolean): HttpReply {
+function requestedPage(email: string, sendsEmail: boolean): HttpReply {
   return linkSentPage(`If ${email} is the address of an account here,`, sendsEmail, "");
 }
 
@@ -112,8 +112,8 @@ async function ask(request: PageRequest, { rates, siteOf, sendsEmail }: Password
   const { realm } = request;
   const key = newSecret();
   const params = { email, keyHash: hashApiKey(key), link: resetLink(siteOf(realm), key) };
-  const asked = await realm.dispatcher.ask(command({ actor: "realm" }, "password.reset-request", params, null));
-  return asked.kind === "ok" ? askedPage(email, sendsEmail) : unavailable();
+  const reply = await realm.dispatcher.ask(command({ actor: "realm" }, "password.reset-request", params, null));
+  return reply.kind === "ok" ? requestedPage(email, sendsEmail) : unavailable();
 }
 
 function accountOf({ realm }: PageRequest, key: string) {

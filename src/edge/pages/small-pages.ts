@@ -79,7 +79,7 @@ export function formPage(status: number, html: string): HttpReply {
   return { ...page, headers };
 }
 
-const message = eta.compile(
+const messageTemplate = eta.compile(
   frame(
     "<%= it.title %>",
     `<h1><%= it.title %></h1>
@@ -95,8 +95,8 @@ export interface Message {
   readonly link?: { readonly to: string; readonly text: string };
 }
 
-export function messagePage(status: number, said: Message): HttpReply {
-  return htmlPage(status, message.call(eta, said));
+export function messagePage(status: number, message: Message): HttpReply {
+  return htmlPage(status, messageTemplate.call(eta, message));
 }
 
 /**

@@ -23,7 +23,7 @@ export function wasAddressed(view: View, record: EventRecord, user: UserRecord, 
         audience.also.includes(user.id) ||
         wasSubscribedAt(view, user.id, audience.id, record.position) ||
         (sharesPublic(view, audience.id, user, queue) && record.position >= knownSince(view, user.id, audience.id)) ||
-        holdsCopy(view, record, user.id)
+        receivesCopy(view, record, user.id)
       );
     case "channel-watchers": {
       const channel = view.channels.get(audience.id);
@@ -68,7 +68,7 @@ function changedIds(record: EventRecord): readonly number[] | null {
  * Whether a user has left a public channel with a copy of one of the messages that are deleted or changed now; clients
  * must update the copy (behaviour 7). In private channels access to the history ends with the subscription.
  */
-export function holdsCopy(view: View, record: EventRecord, userId: number): boolean {
+export function receivesCopy(view: View, record: EventRecord, userId: number): boolean {
   const { audience } = record;
   const ids = changedIds(record);
   if (ids === null || audience.to !== "channel") return false;

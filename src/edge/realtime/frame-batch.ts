@@ -68,7 +68,7 @@ export class FrameBatch {
   readonly #before: FrameBatch | null;
   readonly #encoding: Encoding | null;
   #steps: Map<Encoding, FrameBatch> | null = null;
-  #isAskedFor = false;
+  #isRequested = false;
   #frames: readonly Buffer[] | null = null;
 
   private constructor(format: Format, before: FrameBatch | null, encoding: Encoding | null) {
@@ -105,8 +105,8 @@ export class FrameBatch {
   get frames(): readonly Buffer[] {
     if (this.#frames !== null) return this.#frames;
     const frames = cut(this.#events()).map(joins[this.format]);
-    if (this.#isAskedFor) this.#frames = frames;
-    this.#isAskedFor = true;
+    if (this.#isRequested) this.#frames = frames;
+    this.#isRequested = true;
     return frames;
   }
 

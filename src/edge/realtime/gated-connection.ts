@@ -92,7 +92,7 @@ export class GatedConnection implements BufferedConnection {
   }
 
   /** Size of what waits for the gate: the client is not to blame for it. */
-  get heldBytes(): number {
+  get waitingBytes(): number {
     return this.#waitingBytes;
   }
 
@@ -126,11 +126,11 @@ export class GatedConnection implements BufferedConnection {
 
   #leavePassed(message: (connection: SocketConnection) => number): number {
     if (this.#isCut || this.#isClosed) return sendStatus.dropped;
-    const said = message(this.#connection);
-    if (said !== sendStatus.dropped) return said;
+    const outcome = message(this.#connection);
+    if (outcome !== sendStatus.dropped) return outcome;
     this.#cut();
     this.#onDropped();
-    return said;
+    return outcome;
   }
 
   #pass(waiting: Waiting): void {

@@ -16,7 +16,7 @@ import type { Counter } from "../../metrics/instruments.ts";
 import type { Delta, EventSink } from "../../runtime/dispatcher.ts";
 import type { Realm } from "../../runtime/realm.ts";
 import type { StagedEvent } from "../../runtime/turn.ts";
-import { changeTypes, holdsCopy, sharesPublic } from "./audience.ts";
+import { changeTypes, receivesCopy, sharesPublic } from "./audience.ts";
 import { EncodedEvent } from "./encoded-event.ts";
 import { PublishBatch } from "./frame-batch.ts";
 import { NewlyOnline } from "./newly-online.ts";
@@ -211,7 +211,7 @@ export class Hub implements EventSink {
         if (isPlain && this.#queues.allPublic.size === 0) return [...subscribed];
         const queues = new Set(subscribed);
         for (const queue of audience.also.flatMap((id) => [...this.#queues.ofUser(id)])) queues.add(queue);
-        for (const queue of this.#copyHolders(record, audience.id)) queues.add(queue);
+        for (const queue of this.#queuesWithCopy(record, audience.id)) queues.add(queue);
         for (const queue of this.#queues.allPublic) {
           const user = view.users.get(queue.userId);
           if (user !== undefined && sharesPublic(view, audience.id, user, queue)) queues.add(queue);
@@ -236,12 +236,12 @@ export class Hub implements EventSink {
    * Queues of users who left the channel with a copy of a changed or deleted message. All queues are scanned, but only
    * if the channel has former subscribers.
    */
-  #copyHolders(record: EventRecord, channelId: number): LiveQueue[] {
+  #queuesWithCopy(record: EventRecord, channelId: number): LiveQueue[] {
     if (!changeTypes.has(record.type)) return [];
     const { view } = this.realm;
     const former = view.subscriptions.formerOfChannel(channelId);
     if (former.size === 0) return [];
-    return [...this.#queues.all()].filter(({ userId }) => former.has(userId) && holdsCopy(view, record, userId));
+    return [...this.#queues.all()].filter(({ userId }) => former.has(userId) && receivesCopy(view, record, userId));
   }
 
   /** Called after the turn. What it sends leaves through the gate (M1). */

@@ -34,16 +34,16 @@ export function poll(hub: Hub, user: UserRecord, request: PollRequest, call: Cal
   }
   return new Promise((resolve) => {
     const keyHash = call.keyHash ?? "";
-    const held = new HeldPoll(hub, queue, { after, isSession: call.isSession }, (result) => {
-      hub.connectionsByApiKey.remove(keyHash, held);
+    const poll = new WaitingPoll(hub, queue, { after, isSession: call.isSession }, (result) => {
+      hub.connectionsByApiKey.remove(keyHash, poll);
       resolve(result);
     });
-    hub.connectionsByApiKey.add(keyHash, held);
-    queue.attach(held);
-    call.onAbort(() => held.abandon());
-    held.run(request.blocks).catch((error: unknown) => {
+    hub.connectionsByApiKey.add(keyHash, poll);
+    queue.attach(poll);
+    call.onAbort(() => poll.abandon());
+    poll.run(request.blocks).catch((error: unknown) => {
       hub.reportBug(error);
-      held.failed();
+      poll.failed();
     });
   });
 }
@@ -53,24 +53,24 @@ export function poll(hub: Hub, user: UserRecord, request: PollRequest, call: Cal
  * event that arrives makes it ready: it is answered at the end of that publication.
  */
 export const pollLife = {
-  collecting: { answer: "answered", hold: "holding" },
-  holding: { push: "ready", answer: "answered" },
+  collecting: { answer: "answered", wait: "waiting" },
+  waiting: { push: "ready", answer: "answered" },
   ready: { answer: "answered" },
   answered: {},
 } as const satisfies LifeCycle;
 
 type PollState =
   | { readonly kind: "collecting" }
-  | { readonly kind: "holding" }
+  | { readonly kind: "waiting" }
   /** With the position of the first event that arrived while the poll was held. */
   | { readonly kind: "ready"; readonly firstPushed: number }
   | { readonly kind: "answered" };
 
 const collecting = { kind: "collecting" } as const;
-const holding = { kind: "holding" } as const;
+const waiting = { kind: "waiting" } as const;
 const answered = { kind: "answered" } as const;
 
-class HeldPoll implements ApiKeyConnection, PollReader {
+class WaitingPoll implements ApiKeyConnection, PollReader {
   readonly kind = "poll" as const;
   readonly #hub: Hub;
   readonly #queue: LiveQueue;
@@ -110,7 +110,7 @@ class HeldPoll implements ApiKeyConnection, PollReader {
       this.#end(this.#answer());
       return;
     }
-    this.#state = step(pollLife, state, "hold", holding);
+    this.#state = step(pollLife, state, "wait", waiting);
     this.#hub.realm.dispatcher.volatileTimers.set(this.#timer, heartbeatDelay(queue), () =>
       this.#end(this.#heartbeat()),
     );
@@ -193,7 +193,7 @@ class HeldPoll implements ApiKeyConnection, PollReader {
         if (event.replaces !== null) this.#queue.keepVolatile(event.replaces, event);
         else this.#queue.firstPending ??= event.record.position;
         return;
-      case "holding":
+      case "waiting":
         if (this.#addPushed(event)) {
           this.#state = step(pollLife, state, "push", { kind: "ready", firstPushed: event.record.position });
         }
@@ -243,7 +243,7 @@ class HeldPoll implements ApiKeyConnection, PollReader {
    * that the poll has not read yet.
    */
   dismiss(): void {
-    if (this.#state.kind === "holding") this.#end(this.#heartbeat());
+    if (this.#state.kind === "waiting") this.#end(this.#heartbeat());
     else this.abandon(refuse.shuttingDown());
   }
 

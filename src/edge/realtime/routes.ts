@@ -52,13 +52,9 @@ export function realtimeRoutes(options: RealtimeRouteOptions) {
 
     bind(deleteQueue, (call) => {
       const caller = requireCaller(call);
-      const asked = command(
-        { actor: "user", id: caller.id },
-        "queue.delete",
-        { queueId: call.params.queue_id },
-        caller.id,
+      return call.realm.dispatcher.ask(
+        command({ actor: "user", id: caller.id }, "queue.delete", { queueId: call.params.queue_id }, caller.id),
       );
-      return call.realm.dispatcher.ask(asked);
     }),
   ];
 }

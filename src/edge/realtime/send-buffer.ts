@@ -6,7 +6,7 @@
 
 import { limits } from "../../../schemas/limits.ts";
 import type { DurabilityGate } from "../../durability/journal/durability-gate.ts";
-import type { Holding, UnsentBytes } from "../../runtime/unsent-bytes.ts";
+import type { ReservedBytes, UnsentBytes } from "../../runtime/unsent-bytes.ts";
 import type { VolatileTimers } from "../../runtime/volatile-timers.ts";
 import { type AnswerBody, AnswerBytes } from "../http/reply.ts";
 import { type SocketConnection, sendStatus } from "../transport/transport.ts";
@@ -66,9 +66,9 @@ export class SendBuffer {
   /** Bytes waiting: in large answers, and in all other messages. */
   #large = 0;
   #small = 0;
-  #holding: Holding | null = null;
+  #reserved: ReservedBytes | null = null;
   /** The first message waits at the gate. */
-  #isHeld = false;
+  #isPostponed = false;
   /** What shows this record has passed the gate. */
   #passedUpTo: RecordNumber = 0;
   /** Name of the timer that watches a large answer; null if it was never set. */
@@ -112,14 +112,14 @@ export class SendBuffer {
       return this.#account();
     }
     if (connection.getBufferedAmount() > limits.socket_buffer_bytes_soft_max) return false;
-    const said = connection.send(data, isBinary);
-    if (said === sendStatus.dropped) return false;
-    return said === sendStatus.buffered ? this.#account() : true;
+    const outcome = connection.send(data, isBinary);
+    if (outcome === sendStatus.dropped) return false;
+    return outcome === sendStatus.buffered ? this.#account() : true;
   }
 
   #sendLarge(data: AnswerBytes, isBinary: boolean): boolean {
     const { size } = data;
-    if (!this.#hold(this.#unsent() + size)) return false;
+    if (!this.#reserve(this.#unsent() + size)) return false;
     this.#waiting.push({ data, isBinary, size, shown: this.#options.connection.shown });
     this.#large += size;
     if (this.#waiting.length === 1) this.#watch();
@@ -138,17 +138,17 @@ export class SendBuffer {
     }
     if (hasMoved && this.#waiting.length > 0) this.#watch();
     if (wasWaiting && this.#waiting.length === 0) this.#unwatch();
-    if (this.#holding !== null) this.#account();
+    if (this.#reserved !== null) this.#account();
   }
 
   #mayMove(): boolean {
     const { connection } = this.#options;
     const [next] = this.#waiting;
-    if (next === undefined || this.#isHeld) return false;
+    if (next === undefined || this.#isPostponed) return false;
     if (next.shown > this.#passedUpTo && !connection.isOpenFor(next.shown)) {
-      this.#isHeld = true;
+      this.#isPostponed = true;
       connection.wait(next.shown, () => {
-        this.#isHeld = false;
+        this.#isPostponed = false;
         this.#passedUpTo = next.shown;
         this.drained();
       });
@@ -163,8 +163,8 @@ export class SendBuffer {
     this.#large = 0;
     this.#small = 0;
     this.#unwatch();
-    this.#holding?.release();
-    this.#holding = null;
+    this.#reserved?.release();
+    this.#reserved = null;
   }
 
   #sendNext(): void {
@@ -179,18 +179,18 @@ export class SendBuffer {
       return;
     }
     const isFirst = this.#offset === 0;
-    const piece = data.from(this.#offset)?.subarray(0, limits.socket_fragment_bytes) ?? Buffer.alloc(0);
-    const end = this.#offset + piece.length;
+    const chunk = data.from(this.#offset)?.subarray(0, limits.socket_fragment_bytes) ?? Buffer.alloc(0);
+    const end = this.#offset + chunk.length;
     this.#offset = end;
     if (end < size) {
-      if (isFirst) connection.sendFirstFragment(piece, isBinary);
-      else connection.sendFragment(piece);
+      if (isFirst) connection.sendFirstFragment(chunk, isBinary);
+      else connection.sendFragment(chunk);
       return;
     }
     this.#large -= size;
     this.#offset = 0;
     this.#waiting.shift();
-    connection.sendLastFragment(piece);
+    connection.sendLastFragment(chunk);
   }
 
   #watch(): void {
@@ -209,16 +209,16 @@ export class SendBuffer {
 
   #account(): boolean {
     const bytes = this.#unsent();
-    if (bytes > 0) return this.#hold(bytes);
-    this.#holding?.release();
-    this.#holding = null;
+    if (bytes > 0) return this.#reserve(bytes);
+    this.#reserved?.release();
+    this.#reserved = null;
     return true;
   }
 
-  #hold(bytes: number): boolean {
-    if (this.#holding !== null) return this.#holding.resize(bytes);
+  #reserve(bytes: number): boolean {
+    if (this.#reserved !== null) return this.#reserved.resize(bytes);
     const { unsent, who, onStalled } = this.#options;
-    this.#holding = unsent.hold(who(), bytes, onStalled);
-    return this.#holding !== null;
+    this.#reserved = unsent.reserve(who(), bytes, onStalled);
+    return this.#reserved !== null;
   }
 }

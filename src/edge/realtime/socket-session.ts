@@ -48,7 +48,7 @@ export class SocketSession implements ApiKeyConnection, FrameOutput, Unauthentic
   #framesRefused = 0;
   readonly #sendBuffer: SendBuffer;
   readonly bufferedBytes = () => (this.#state.kind === "closed" ? 0 : this.#sendBuffer.bufferedBytes);
-  readonly hasUnread = () => this.bufferedBytes() > this.#connection.heldBytes;
+  readonly hasUnread = () => this.bufferedBytes() > this.#connection.waitingBytes;
 
   constructor(connection: SocketConnection, host: SocketHost, visitor: Visitor) {
     this.#connection = new GatedConnection(connection, host.realm.gate);

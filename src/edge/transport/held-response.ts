@@ -23,7 +23,7 @@ export const LIBUS_LISTEN_EXCLUSIVE_PORT = 1;
 
 const loopback = "127.0.0.1";
 
-export class HeldResponse {
+export class KeptResponse {
   readonly #app: TemplatedApp;
   #response: HttpResponse | null = null;
 
@@ -32,10 +32,10 @@ export class HeldResponse {
   }
 
   /** Listens on loopback until its own request has arrived. If that fails, `cork` only calls. */
-  static async open(library: Library): Promise<HeldResponse> {
-    const held = new HeldResponse(library.App());
-    await held.#ask(library);
-    return held;
+  static async open(library: Library): Promise<KeptResponse> {
+    const kept = new KeptResponse(library.App());
+    await kept.#ask(library);
+    return kept;
   }
 
   #ask(library: Library): Promise<void> {

@@ -6,7 +6,7 @@
 import type { HttpResponse, TemplatedApp, us_listen_socket, WebSocket } from "uWebSockets.js";
 import { limits } from "../../../schemas/limits.ts";
 import { readCertificate } from "./certificate.ts";
-import { HeldResponse, LIBUS_LISTEN_EXCLUSIVE_PORT, type ListenOnHost } from "./held-response.ts";
+import { KeptResponse, LIBUS_LISTEN_EXCLUSIVE_PORT, type ListenOnHost } from "./held-response.ts";
 import {
   type RenewedCertificate,
   type RequestHandler,
@@ -59,7 +59,7 @@ class NativeApp implements WebApp {
   readonly #routes: (() => void)[] = [];
   #renewedNames: readonly string[] = [];
   readonly #open = new Set<WebSocket<object>>();
-  #held: HeldResponse | null = null;
+  #keptResponse: KeptResponse | null = null;
   #listenSocket: us_listen_socket | null = null;
 
   constructor(library: Library, app: TemplatedApp) {
@@ -95,8 +95,8 @@ class NativeApp implements WebApp {
         const extensions = request.getHeader("sec-websocket-extensions");
         route.upgrade(response, request, (data, protocol) => {
           const upgrade = () => void response.upgrade(data, key, protocol, extensions, context);
-          if (this.#held === null) upgrade();
-          else this.#held.cork(upgrade);
+          if (this.#keptResponse === null) upgrade();
+          else this.#keptResponse.cork(upgrade);
         });
       },
       open: (socket) => {
@@ -119,7 +119,7 @@ class NativeApp implements WebApp {
   }
 
   async listen(host: string, port: number): Promise<number | null> {
-    this.#held = await HeldResponse.open(this.#library);
+    this.#keptResponse = await KeptResponse.open(this.#library);
     return new Promise((resolve) => {
       // Without this option the kernel lets a second process share the port. The typings have it only without a host.
       (this.#app as TemplatedApp & { readonly listen: ListenOnHost }).listen(
@@ -128,7 +128,7 @@ class NativeApp implements WebApp {
         LIBUS_LISTEN_EXCLUSIVE_PORT,
         (socket) => {
           if (!socket) {
-            this.#held?.close();
+            this.#keptResponse?.close();
             resolve(null);
             return;
           }
@@ -162,7 +162,7 @@ class NativeApp implements WebApp {
   }
 
   close(): void {
-    this.#held?.close();
+    this.#keptResponse?.close();
     this.#app.close();
   }
 }

@@ -117,11 +117,11 @@ export class NodeResponse implements TransportResponse {
     this.#response.end();
   }
 
-  tryEnd(piece: string | Buffer, size: number): [isTaken: boolean, isDone: boolean] {
+  tryEnd(chunk: string | Buffer, size: number): [isTaken: boolean, isDone: boolean] {
     if (this.#isOver || this.#unflushed > 0) return [false, false];
     this.#writeHead(size);
     // A copy, because Node may write it later.
-    const bytes = Buffer.from(piece);
+    const bytes = Buffer.from(chunk);
     for (let start = 0; start < bytes.length; start += limits.answer_piece_bytes_min) {
       if (!this.#write(bytes.subarray(start, start + limits.answer_piece_bytes_min), size)) return [false, false];
     }

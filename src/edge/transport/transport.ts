@@ -104,7 +104,7 @@ export interface TransportResponse {
    * taken everything.
    * @returns whether more may be offered at once, and whether the answer is complete
    */
-  tryEnd(piece: string | Buffer, size: number): [isTaken: boolean, isDone: boolean];
+  tryEnd(chunk: string | Buffer, size: number): [isTaken: boolean, isDone: boolean];
   /** Number of bytes of the body that the client has taken. */
   getWriteOffset(): number;
   /** @param handler gets the offset, and returns whether its piece was taken */

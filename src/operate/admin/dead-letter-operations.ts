@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { command } from "../../../actors/protocol/commands.ts";
 import { limits } from "../../../schemas/limits.ts";
-import { type ShownLetter, shownLetter, shownLetters } from "../../store/dead-letters.ts";
+import { type DeadLetterSummary, shownLetter, shownLetters } from "../../store/dead-letters.ts";
 import { refusedBy } from "./failures.ts";
 import { AdminFailure, defineOperation, type Progress, realmParam } from "./operation.ts";
 import type { AdminPorts } from "./ports.ts";
@@ -23,7 +23,7 @@ export const listDeadLettersOperation = defineOperation({
 export async function shownOnPage(
   label: string,
   ports: AdminPorts,
-): Promise<{ readonly total: number; readonly letters: readonly ShownLetter[] }> {
+): Promise<{ readonly total: number; readonly letters: readonly DeadLetterSummary[] }> {
   const letters = await ports.read(entryOf(ports, label), shownLetters);
   const shown = letters.toReversed().slice(0, limits.live_letters_shown_max);
   return {

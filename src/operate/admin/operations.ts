@@ -58,10 +58,10 @@ export const timeOperation = defineOperation({
 
 function stateOf(lmdb: Lmdb): Omit<RealmTimeState, "label"> {
   const snapshot = lmdb.get("snapshots", "retention");
-  const held = snapshot?.state === "held" ? (snapshot.context as RetentionContext).held : null;
+  const paused = snapshot?.state === "held" ? (snapshot.context as RetentionContext).held : null;
   return {
     lastChangeAt: new Date(lastTurnAt(lmdb)).toISOString(),
-    heldRetention: held === null ? null : { by: new Date(held.at).toISOString(), allMessages: held.allMessages },
+    heldRetention: paused === null ? null : { by: new Date(paused.at).toISOString(), allMessages: paused.allMessages },
   };
 }
 

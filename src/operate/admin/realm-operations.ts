@@ -57,7 +57,7 @@ export const createRealmsOperation = defineOperation({
   },
 });
 
-interface AskedRealm {
+interface RequestedRealm {
   readonly label: string;
   readonly email: string;
   readonly name?: string;
@@ -65,7 +65,7 @@ interface AskedRealm {
   readonly site?: string;
 }
 
-function checked({ label, email, name, hosts, site }: AskedRealm): WantedRealm {
+function checked({ label, email, name, hosts, site }: RequestedRealm): WantedRealm {
   if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label))
     throw new AdminFailure("usage", `${JSON.stringify(label)}: a label has only lower-case letters, digits and dashes`);
   if (!isEmailAddress(email, limits.email_code_points_max))
@@ -163,9 +163,9 @@ export const confirmRetentionOperation = defineOperation({
       // In a folder that was just opened, overdue timers come first.
       if (ports.server() === null) await opened.dispatcher.idle();
       opened.dispatcher.trustClock();
-      const isHeld = opened.lmdb.get("snapshots", "retention")?.state === "held";
+      const isPaused = opened.lmdb.get("snapshots", "retention")?.state === "held";
       await ask(opened, command({ actor: "retention" }, "retention.confirm", {}, null));
-      return isHeld;
+      return isPaused;
     });
     return { was_held: wasHeld };
   },

@@ -33,8 +33,8 @@ export function accountOf(realm: Realm, email: string): UserRecord {
 }
 
 /** @throws AdminFailure when an actor refuses the command */
-export async function ask<T extends CommandType>(realm: Realm, asked: Command<T>): Promise<ReplyOf<T>> {
-  const reply = await realm.dispatcher.ask(asked);
+export async function ask<T extends CommandType>(realm: Realm, command: Command<T>): Promise<ReplyOf<T>> {
+  const reply = await realm.dispatcher.ask(command);
   if (reply.kind === "refused") throw refusedBy(reply);
   return reply.answer;
 }

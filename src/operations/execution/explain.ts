@@ -40,14 +40,14 @@ const typeNames: Readonly<Record<string, string>> = {
 export function explain(schema: JsonSchema, value: unknown, path: string): string | null {
   if (schema.anyOf !== undefined) {
     const message = explainUnion(schema.anyOf, value, path);
-    return message === null ? null : said(schema, value, message);
+    return message === null ? null : explanation(schema, value, message);
   }
   if (schema.type !== undefined && !hasType(schema.type, value)) return `${path} is not ${typeNames[schema.type]}`;
   const message = explainValue(schema, value, path);
-  return message === null ? null : said(schema, value, message);
+  return message === null ? null : explanation(schema, value, message);
 }
 
-function said(schema: JsonSchema, value: unknown, message: string): string {
+function explanation(schema: JsonSchema, value: unknown, message: string): string {
   return schema.invalid?.replaceAll("{value}", () => String(value)) ?? message;
 }
 

@@ -5,14 +5,14 @@
  */
 import type { Worker } from "node:worker_threads";
 import { limits } from "../../../schemas/limits.ts";
-import type { ParsedContent, Piece, Reference } from "../../../schemas/parsed-content.ts";
+import type { ContentPart, ParsedContent, Reference } from "../../../schemas/parsed-content.ts";
 import { startThread } from "../../durability/threads/start-thread.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { type LifeCycle, step } from "../../runtime/life-cycle.ts";
 import { type Call, requireCaller } from "../calls.ts";
 import type { CodeJob, CodeReply } from "./code-worker.ts";
 
-type CodePiece = Extract<Reference, { kind: "code" }>;
+type CodePart = Extract<Reference, { kind: "code" }>;
 
 interface Job extends CodeJob {
   /** null: the code stays plain. */
@@ -54,7 +54,11 @@ export class CodeHighlighter {
    * Continues with the message when its code is highlighted, or at once without code.
    * @param writer messages of one writer keep their order
    */
-  whenShown<T>(parsed: ParsedContent, writer: string, next: (parsed: ParsedContent) => T): T | Promise<Awaited<T>> {
+  whenHighlighted<T>(
+    parsed: ParsedContent,
+    writer: string,
+    next: (parsed: ParsedContent) => T,
+  ): T | Promise<Awaited<T>> {
     const before = this.#last.get(writer);
     const blocks = parsed.pieces.filter(isCode);
     if (blocks.length === 0 && before === undefined) return next(parsed);
@@ -72,18 +76,18 @@ export class CodeHighlighter {
     return done as Promise<Awaited<T>>;
   }
 
-  async #highlighted(parsed: ParsedContent, blocks: readonly CodePiece[]): Promise<ParsedContent> {
+  async #highlighted(parsed: ParsedContent, blocks: readonly CodePart[]): Promise<ParsedContent> {
     const html = await this.#ask(blocks);
     let index = 0;
-    const pieces = parsed.pieces.map((piece): Piece => (isCode(piece) ? (html?.[index++] ?? piece.typed) : piece));
+    const pieces = parsed.pieces.map((part): ContentPart => (isCode(part) ? (html?.[index++] ?? part.typed) : part));
     return { ...parsed, pieces };
   }
 
-  #ask(blocks: readonly CodePiece[]): Promise<readonly string[] | null> {
+  #ask(blocks: readonly CodePart[]): Promise<readonly string[] | null> {
     if (this.#waiting.length >= limits.code_highlight_waiting_max) return Promise.resolve(null);
     return new Promise((resolve) => {
-      const asked = blocks.map(({ code, language }) => ({ code, language }));
-      this.#waiting.push({ number: ++this.#numbers, blocks: asked, resolve });
+      const typedBlocks = blocks.map(({ code, language }) => ({ code, language }));
+      this.#waiting.push({ number: ++this.#numbers, blocks: typedBlocks, resolve });
       this.#go();
     });
   }
@@ -178,8 +182,8 @@ export function writerOf(call: Call): string {
   return `${call.realm.epoch}:${requireCaller(call).id}`;
 }
 
-function isCode(piece: Piece): piece is CodePiece {
-  return typeof piece !== "string" && piece.kind === "code";
+function isCode(part: ContentPart): part is CodePart {
+  return typeof part !== "string" && part.kind === "code";
 }
 
 /** One thread for all organizations. */

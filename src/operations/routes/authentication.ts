@@ -18,9 +18,13 @@ export function authenticationRoutes(tools: LoginTools, isDevelopment: boolean) 
       if (isRefusal(verified)) return verified;
       const { user, passwordHash } = verified;
       const key = newSecret();
-      const asked = { hash: hashApiKey(key), login: loginFrom(client, address), passwordHash };
       const added = await realm.dispatcher.ask(
-        command({ actor: "user", id: user.id }, "user.api-key.add", asked, user.id),
+        command(
+          { actor: "user", id: user.id },
+          "user.api-key.add",
+          { hash: hashApiKey(key), login: loginFrom(client, address), passwordHash },
+          user.id,
+        ),
       );
       return added.kind === "ok" ? ok({ api_key: key, ...added.answer }) : added;
     }),

@@ -40,8 +40,10 @@ export const botRoutes = [
   bind(updateBot, (call) => update(call)),
 
   bind(deactivateBot, (call) => {
-    const asked = command(realmActor, "bot.deactivate", { botId: call.params.bot_id }, requireCaller(call).id);
-    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+    return call.realm.dispatcher.ask(
+      command(realmActor, "bot.deactivate", { botId: call.params.bot_id }, requireCaller(call).id),
+      call.idempotencyKey,
+    );
   }),
 
   bind(regenerateBotKey, async (call) => {

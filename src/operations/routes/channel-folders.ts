@@ -37,8 +37,10 @@ export const channelFolderRoutes = [
     const refused = checkFolderTexts(name, call.params.description.trim());
     if (refused !== null) return refused;
     const folder = { name, description: describe(call.params.description) };
-    const asked = command(realmActor, "channel-folder.create", folder, requireCaller(call).id);
-    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+    return call.realm.dispatcher.ask(
+      command(realmActor, "channel-folder.create", folder, requireCaller(call).id),
+      call.idempotencyKey,
+    );
   }),
 
   bind(getChannelFolders, (call) =>
@@ -46,8 +48,10 @@ export const channelFolderRoutes = [
   ),
 
   bind(reorderChannelFolders, (call) => {
-    const asked = command(realmActor, "channel-folder.reorder", { order: call.params.order }, requireCaller(call).id);
-    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+    return call.realm.dispatcher.ask(
+      command(realmActor, "channel-folder.reorder", { order: call.params.order }, requireCaller(call).id),
+      call.idempotencyKey,
+    );
   }),
 
   bind(updateChannelFolder, (call) => {
@@ -61,7 +65,9 @@ export const channelFolderRoutes = [
       description: params.description === undefined ? null : describe(params.description),
       isArchived: params.is_archived ?? null,
     };
-    const asked = command(realmActor, "channel-folder.update", update, requireCaller(call).id);
-    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+    return call.realm.dispatcher.ask(
+      command(realmActor, "channel-folder.update", update, requireCaller(call).id),
+      call.idempotencyKey,
+    );
   }),
 ];

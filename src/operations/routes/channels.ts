@@ -173,21 +173,23 @@ export function channelRoutes(options: ChannelRouteOptions) {
 
     bind(archiveChannel, (call) => {
       const { stream_id: channelId } = call.params;
-      const asked = command({ actor: "realm" }, "channel.archive", { channelId }, requireCaller(call).id);
-      return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+      return call.realm.dispatcher.ask(
+        command({ actor: "realm" }, "channel.archive", { channelId }, requireCaller(call).id),
+        call.idempotencyKey,
+      );
     }),
 
     bind(deleteTopic, (call) => {
       const { stream_id: channelId, topic_name: name } = call.params;
       const { view, dispatcher } = call.realm;
-      const asked = command(
-        { actor: "topic-deletion", channelId, topic: topicFor(view, name) },
-        "topic-deletion.request",
-        { deadline: view.now + options.topicDeletionTimeoutMs },
-        requireCaller(call).id,
+      return dispatcher.ask(
+        command(
+          { actor: "topic-deletion", channelId, topic: topicFor(view, name) },
+          "topic-deletion.request",
+          { deadline: view.now + options.topicDeletionTimeoutMs },
+          requireCaller(call).id,
+        ),
       );
-      // A repeated request continues where the last one stopped, so its answer is not stored under an Idempotency-Key.
-      return dispatcher.ask(asked);
     }),
   ];
 }

@@ -10,6 +10,8 @@ export const defaultChannelRoutes = [
 
 function ask(call: Call<{ readonly stream_id: number }>, isDefault: boolean) {
   const params = { channelId: call.params.stream_id, isDefault };
-  const asked = command({ actor: "realm" }, "default-channels.set", params, requireCaller(call).id);
-  return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+  return call.realm.dispatcher.ask(
+    command({ actor: "realm" }, "default-channels.set", params, requireCaller(call).id),
+    call.idempotencyKey,
+  );
 }

@@ -77,8 +77,10 @@ export function inviteRoutes({ validityMinutes, siteOf, sendsEmail }: InviteRout
         if (originOf(call.siteUrl) === null) return refuse.badRequest("Invalid host");
         const key = newSecret();
         const params = { ...offerOf(call.params, validityMinutes), key, keyHash: hashApiKey(key) };
-        const asked = command({ actor: "realm" }, "invitation.create", params, requireCaller(call).id);
-        return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+        return call.realm.dispatcher.ask(
+          command({ actor: "realm" }, "invitation.create", params, requireCaller(call).id),
+          call.idempotencyKey,
+        );
       },
       linkOf,
     ),
@@ -94,8 +96,10 @@ export function inviteRoutes({ validityMinutes, siteOf, sendsEmail }: InviteRout
         const mails = emails.map((email) => ({ email, ...newLink(siteOf(call.realm)) }));
         const notifiesInviter = call.params.notify_referrer_on_join;
         const params = { ...offerOf(call.params, validityMinutes), notifiesInviter, mails };
-        const asked = command({ actor: "realm" }, "invitations.send", params, requireCaller(call).id);
-        return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+        return call.realm.dispatcher.ask(
+          command({ actor: "realm" }, "invitations.send", params, requireCaller(call).id),
+          call.idempotencyKey,
+        );
       },
       withDelivery,
     ),
@@ -122,8 +126,10 @@ export function inviteRoutes({ validityMinutes, siteOf, sendsEmail }: InviteRout
       (call) => {
         if (originOf(call.siteUrl) === null) return refuse.badRequest("Invalid host");
         const to = { actor: "invitation", id: call.params.invite_id } as const;
-        const asked = command(to, "invitation.resend", newLink(siteOf(call.realm)), requireCaller(call).id);
-        return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+        return call.realm.dispatcher.ask(
+          command(to, "invitation.resend", newLink(siteOf(call.realm)), requireCaller(call).id),
+          call.idempotencyKey,
+        );
       },
       withDelivery,
     ),

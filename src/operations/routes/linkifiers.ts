@@ -23,8 +23,10 @@ export const linkifierRoutes = [
   bind(getLinkifiers, ({ realm }) => ok({ linkifiers: linkifierBodies(realm.view) })),
 
   bind(addLinkifier, (call) => {
-    const asked = command(realmActor, "linkifier.add", inputOf(call.params), requireCaller(call).id);
-    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+    return call.realm.dispatcher.ask(
+      command(realmActor, "linkifier.add", inputOf(call.params), requireCaller(call).id),
+      call.idempotencyKey,
+    );
   }),
 
   bind(previewLinkifier, ({ params }) => {
@@ -41,13 +43,17 @@ export const linkifierRoutes = [
   }),
 
   bind(removeLinkifier, (call) => {
-    const asked = command(realmActor, "linkifier.remove", { id: call.params.filter_id }, requireCaller(call).id);
-    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+    return call.realm.dispatcher.ask(
+      command(realmActor, "linkifier.remove", { id: call.params.filter_id }, requireCaller(call).id),
+      call.idempotencyKey,
+    );
   }),
 
   bind(reorderLinkifiers, (call) => {
     const order = call.params.ordered_linkifier_ids;
-    const asked = command(realmActor, "linkifier.reorder", { order }, requireCaller(call).id);
-    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+    return call.realm.dispatcher.ask(
+      command(realmActor, "linkifier.reorder", { order }, requireCaller(call).id),
+      call.idempotencyKey,
+    );
   }),
 ];

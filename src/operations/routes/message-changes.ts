@@ -34,7 +34,7 @@ export const messageChangeRoutes = [
         call.idempotencyKey,
       );
     if (content === null) return ask(null);
-    return codeHighlighter.whenShown(content.parsed, writerOf(call), (parsed) => ask({ ...content, parsed }));
+    return codeHighlighter.whenHighlighted(content.parsed, writerOf(call), (parsed) => ask({ ...content, parsed }));
   }),
 
   bind(deleteMessage, (call) => {

@@ -10,7 +10,7 @@ import { isForSpectators, type Narrowed, readNarrow, termsOf } from "../../../do
 import { ownProperty } from "../../../domain/own-property.ts";
 import { canAccessAllUsers, canReadMessage, hasContentAccess } from "../../../domain/permissions.ts";
 import { ReadState } from "../../../domain/read-state.ts";
-import { ShownTexts } from "../../../domain/redaction.ts";
+import { VisibleTexts } from "../../../domain/redaction.ts";
 import { isSpectator, spectator } from "../../../domain/spectator.ts";
 import type { View } from "../../../domain/view.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
@@ -32,7 +32,7 @@ import { messageForReader, messagePlan } from "../../queries/message-views.ts";
 import type { MessageOptions } from "../../queries/messages.ts";
 import { marksPlan, SearchMarks } from "../../queries/search-marks.ts";
 import { checkSpectator } from "../../queries/users.ts";
-import { type EncodedAnswer, ok, type Pieces } from "../../runtime/results.ts";
+import { type BodyParts, type EncodedAnswer, ok } from "../../runtime/results.ts";
 import { bind, type Call, callerNow, requireCaller } from "../calls.ts";
 
 /** The JSON around the list, without the braces of the answer. */
@@ -44,14 +44,14 @@ interface ListFrame {
 const comma = Buffer.from(",");
 
 /** @param parts the pieces of each part; buffers hold UTF-8 */
-function encodedList(parts: readonly Pieces[], { start, end }: ListFrame): EncodedAnswer {
-  const pieces: (string | Buffer)[] = [start];
+function encodedList(parts: readonly BodyParts[], { start, end }: ListFrame): EncodedAnswer {
+  const fields: (string | Buffer)[] = [start];
   for (const [index, part] of parts.entries()) {
-    if (index > 0) pieces.push(comma);
-    pieces.push(...part);
+    if (index > 0) fields.push(comma);
+    fields.push(...part);
   }
-  pieces.push(end);
-  return { kind: "encoded", fields: pieces };
+  fields.push(end);
+  return { kind: "encoded", fields };
 }
 
 type FetchParams = ParamsOf<typeof getMessages>;
@@ -120,7 +120,7 @@ export const messageFetchRoutes = [
     if (matching === null) return tooLong();
     const { search } = narrowed;
     const marks = new SearchMarks({ view, search, allowsEmptyTopic: false, reader });
-    const texts = new ShownTexts(view, reader);
+    const texts = new VisibleTexts(view, reader);
     const parts = await walk.shown(matching, () => (message) => {
       const part = `"${message.id}":${JSON.stringify(texts.follow(marks.of(message), marksPlan))}`;
       return { value: [part], characters: part.length + marks.costOf(message) };
@@ -174,8 +174,8 @@ function shower(call: Call, { search }: Narrowed, options: MessageOptions): Show
   const allowsEmptyTopic = options.allowEmptyTopicName;
   const reader = call.caller ?? spectator;
   const marks = search === null ? null : new SearchMarks({ view, search, allowsEmptyTopic, reader });
-  const texts = new ShownTexts(view, reader);
-  const begin: Begin<Pieces> = (now, isLong) => {
+  const texts = new VisibleTexts(view, reader);
+  const begin: Begin<BodyParts> = (now, isLong) => {
     const json = mayKnowEverybody(view, now) ? shared(view, now, options) : redacted(view, now, options, texts);
     return (message) => {
       const body = json(message);
@@ -207,7 +207,7 @@ function shared(view: View, reader: UserRecord, options: MessageOptions): JsonOf
   return (message) => messageJson(view, reader, message, options, state);
 }
 
-function redacted(view: View, reader: UserRecord, options: MessageOptions, texts: ShownTexts): JsonOf {
+function redacted(view: View, reader: UserRecord, options: MessageOptions, texts: VisibleTexts): JsonOf {
   return (message) => {
     const body = messageForReader(view, reader, message, options);
     return body === undefined ? undefined : [JSON.stringify(texts.follow(body, messagePlan)).slice(0, -1), "}"];
@@ -233,10 +233,10 @@ async function fetchRange(
   show: Show,
   idOf: (anchor: Anchor) => Promise<number>,
 ) {
-  const asked = readRange(params);
-  if (isRefusal(asked)) return asked;
-  const anchor = await idOf(asked.anchor);
-  const fetched: Fetched = await fetchMessages(walk, { ...asked, anchor });
+  const range = readRange(params);
+  if (isRefusal(range)) return range;
+  const anchor = await idOf(range.anchor);
+  const fetched: Fetched = await fetchMessages(walk, { ...range, anchor });
   return show(walk, fetched.messages, {
     anchor,
     found_anchor: fetched.foundAnchor,

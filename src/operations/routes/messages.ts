@@ -29,7 +29,7 @@ export const messageRoutes = [
       : directAddress(realm.view, sender, params.to);
     if (isRefusal(to)) return to;
     const written = parseMessage(realm.view, sender, content, call.siteUrl);
-    return codeHighlighter.whenShown(written, writerOf(call), (parsed) =>
+    return codeHighlighter.whenHighlighted(written, writerOf(call), (parsed) =>
       realm.dispatcher.ask(
         command(
           to,
@@ -55,7 +55,7 @@ export const messageRoutes = [
     const content = readContent(call.params.content);
     if (typeof content !== "string") return content;
     const written = parseMessage(view, caller, content, call.siteUrl);
-    return codeHighlighter.whenShown(written, writerOf(call), (parsed) =>
+    return codeHighlighter.whenHighlighted(written, writerOf(call), (parsed) =>
       ok({ rendered: resolveContent(parsed, mentionResolver(view, caller)).html }),
     );
   }),

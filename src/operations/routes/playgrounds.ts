@@ -30,7 +30,9 @@ export const playgroundRoutes = [
   }),
 
   bind(removePlayground, (call) => {
-    const asked = command(realmActor, "playground.remove", { id: call.params.playground_id }, requireCaller(call).id);
-    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+    return call.realm.dispatcher.ask(
+      command(realmActor, "playground.remove", { id: call.params.playground_id }, requireCaller(call).id),
+      call.idempotencyKey,
+    );
   }),
 ];

@@ -57,8 +57,10 @@ export const profileFieldRoutes = [
       isRequired: params.required,
       isEditableByUser: params.editable_by_user,
     };
-    const asked = command(realmActor, "profile-field.create", input, requireCaller(call).id);
-    return realm.dispatcher.ask(asked, call.idempotencyKey);
+    return realm.dispatcher.ask(
+      command(realmActor, "profile-field.create", input, requireCaller(call).id),
+      call.idempotencyKey,
+    );
   }),
 
   bind(updateProfileField, (call) => {
@@ -72,34 +74,39 @@ export const profileFieldRoutes = [
       isRequired: params.required ?? null,
       isEditableByUser: params.editable_by_user ?? null,
     };
-    const asked = command(realmActor, "profile-field.update", update, requireCaller(call).id);
-    return realm.dispatcher.ask(asked, call.idempotencyKey);
+    return realm.dispatcher.ask(
+      command(realmActor, "profile-field.update", update, requireCaller(call).id),
+      call.idempotencyKey,
+    );
   }),
 
   bind(reorderProfileFields, (call) => {
-    const asked = command(realmActor, "profile-field.reorder", { order: call.params.order }, requireCaller(call).id);
-    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+    return call.realm.dispatcher.ask(
+      command(realmActor, "profile-field.reorder", { order: call.params.order }, requireCaller(call).id),
+      call.idempotencyKey,
+    );
   }),
 
   bind(deleteProfileField, (call) => {
-    const asked = command(
-      realmActor,
-      "profile-field.delete",
-      { fieldId: call.params.field_id },
-      requireCaller(call).id,
+    return call.realm.dispatcher.ask(
+      command(realmActor, "profile-field.delete", { fieldId: call.params.field_id }, requireCaller(call).id),
+      call.idempotencyKey,
     );
-    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
   }),
 
   bind(updateProfileData, (call) => {
     const data = readProfileData(call.params.data);
-    const asked = command(realmActor, "profile-data.set", { data }, requireCaller(call).id);
-    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+    return call.realm.dispatcher.ask(
+      command(realmActor, "profile-data.set", { data }, requireCaller(call).id),
+      call.idempotencyKey,
+    );
   }),
 
   bind(removeProfileData, (call) => {
     const data = call.params.data.map((id) => ({ id, value: null, parsed: null }));
-    const asked = command(realmActor, "profile-data.set", { data }, requireCaller(call).id);
-    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+    return call.realm.dispatcher.ask(
+      command(realmActor, "profile-data.set", { data }, requireCaller(call).id),
+      call.idempotencyKey,
+    );
   }),
 ];

@@ -54,8 +54,10 @@ function logoOf({ params }: Call<{ readonly night: boolean }>) {
 type PictureReply<N> = N extends "icon" ? { readonly icon_url: string } : NoFields;
 
 function set<N extends RealmPictureName>(call: Call, name: N, file: string | null) {
-  const asked = command({ actor: "realm" }, "realm.picture.set", { name, file }, requireCaller(call).id);
-  return call.realm.dispatcher.ask(asked, call.idempotencyKey) as Promise<Reply<PictureReply<N>>>; // see CommandReplies
+  return call.realm.dispatcher.ask(
+    command({ actor: "realm" }, "realm.picture.set", { name, file }, requireCaller(call).id),
+    call.idempotencyKey,
+  ) as Promise<Reply<PictureReply<N>>>; // see CommandReplies
 }
 
 function redirect(call: Call, name: RealmPictureName): RedirectAnswer {

@@ -26,8 +26,10 @@ export function realmSettingRoutes(options: RealmSettingRouteOptions) {
         groups: Object.fromEntries(groups),
         isWebPublicAllowed: options.webPublicStreamsEnabled,
       };
-      const asked = command({ actor: "realm" }, "realm.change-settings", change, requireCaller(call).id);
-      return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+      return call.realm.dispatcher.ask(
+        command({ actor: "realm" }, "realm.change-settings", change, requireCaller(call).id),
+        call.idempotencyKey,
+      );
     }),
   ];
 }

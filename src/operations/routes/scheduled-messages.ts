@@ -45,8 +45,10 @@ export const scheduledMessageRoutes = [
       isReadBySender: params.read_by_sender ?? null,
       isReadingClient: isReadingClient(client),
     };
-    const asked = command(self(call), "scheduled-messages.add", input, requireCaller(call).id);
-    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+    return call.realm.dispatcher.ask(
+      command(self(call), "scheduled-messages.add", input, requireCaller(call).id),
+      call.idempotencyKey,
+    );
   }),
 
   bind(updateScheduledMessage, (call) => {
@@ -71,14 +73,18 @@ export const scheduledMessageRoutes = [
       client,
       siteUrl,
     };
-    const asked = command(self(call), "scheduled-messages.update", update, requireCaller(call).id);
-    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+    return call.realm.dispatcher.ask(
+      command(self(call), "scheduled-messages.update", update, requireCaller(call).id),
+      call.idempotencyKey,
+    );
   }),
 
   bind(deleteScheduledMessage, (call) => {
     const params = { id: call.params.scheduled_message_id };
-    const asked = command(self(call), "scheduled-messages.remove", params, requireCaller(call).id);
-    return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+    return call.realm.dispatcher.ask(
+      command(self(call), "scheduled-messages.remove", params, requireCaller(call).id),
+      call.idempotencyKey,
+    );
   }),
 ];
 

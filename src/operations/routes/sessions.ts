@@ -59,6 +59,8 @@ function current({ realm, isSession, keyHash }: Call) {
 
 function end(call: Call, id: number) {
   const caller = requireCaller(call);
-  const asked = command({ actor: "user", id: caller.id }, "user.session.end", { id }, caller.id);
-  return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+  return call.realm.dispatcher.ask(
+    command({ actor: "user", id: caller.id }, "user.session.end", { id }, caller.id),
+    call.idempotencyKey,
+  );
 }

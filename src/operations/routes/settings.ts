@@ -91,9 +91,13 @@ async function startEmailChange(call: Call, email: string, site: string): Promis
   if (originOf(call.siteUrl) === null) return refuse.badRequest("Invalid host");
   const key = newSecret();
   const link = emailChangeLink(site, key);
-  const asked = { newEmail, keyHash: hashApiKey(key), link };
   return call.realm.dispatcher.ask(
-    command({ actor: "user", id: caller.id }, "user.email-change.request", asked, caller.id),
+    command(
+      { actor: "user", id: caller.id },
+      "user.email-change.request",
+      { newEmail, keyHash: hashApiKey(key), link },
+      caller.id,
+    ),
   );
 }
 
@@ -119,8 +123,10 @@ export function settingsRoutes(tools: SettingsRouteTools) {
 
     bind(updateUserSettingsDefaults, (call) => {
       const settings = chosenSettings(call.params);
-      const asked = command({ actor: "realm" }, "realm.change-settings-defaults", { settings }, requireCaller(call).id);
-      return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+      return call.realm.dispatcher.ask(
+        command({ actor: "realm" }, "realm.change-settings-defaults", { settings }, requireCaller(call).id),
+        call.idempotencyKey,
+      );
     }),
   ];
 }
@@ -145,8 +151,10 @@ async function updateOwn(call: SettingsCall, tools: SettingsRouteTools): Promise
   }
   const caller = requireCaller(call);
   const change = { settings, fullName, password };
-  const asked = command({ actor: "user", id: caller.id }, "user.change-settings", change, caller.id);
-  return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+  return call.realm.dispatcher.ask(
+    command({ actor: "user", id: caller.id }, "user.change-settings", change, caller.id),
+    call.idempotencyKey,
+  );
 }
 
 /** The parameters that are declared as user settings. */

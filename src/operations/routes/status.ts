@@ -76,6 +76,8 @@ function partsOf(params: StatusParams) {
 }
 
 function ask(call: Call, userId: number, change: StatusChange) {
-  const asked = command({ actor: "user", id: userId }, "status.update", change, requireCaller(call).id);
-  return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+  return call.realm.dispatcher.ask(
+    command({ actor: "user", id: userId }, "status.update", change, requireCaller(call).id),
+    call.idempotencyKey,
+  );
 }

@@ -53,14 +53,14 @@ export function subscriptionRoutes(options: ChannelRouteOptions) {
       if (isRefusal(channels)) return channels;
       const template = channelTemplate(settings, options);
       const params = { channels, principals: principals ?? null, areErrorsFatal, notifiesNewSubscribers, template };
-      const asked = command({ actor: "realm" }, "subscriptions.add", params, caller.id);
-      return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+      const sent = command({ actor: "realm" }, "subscriptions.add", params, caller.id);
+      return call.realm.dispatcher.ask(sent, call.idempotencyKey);
     }),
 
     bind(unsubscribe, (call) => {
       const params = { channelNames: call.params.subscriptions, principals: call.params.principals ?? null };
-      const asked = command({ actor: "realm" }, "subscriptions.remove", params, requireCaller(call).id);
-      return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+      const sent = command({ actor: "realm" }, "subscriptions.remove", params, requireCaller(call).id);
+      return call.realm.dispatcher.ask(sent, call.idempotencyKey);
     }),
 
     bind(updateSubscriptions, (call) => {
@@ -73,8 +73,8 @@ export function subscriptionRoutes(options: ChannelRouteOptions) {
       if (isRefusal(channels)) return channels;
       const template = channelTemplate(plainChannel, options);
       const add = { channels, principals: null, areErrorsFatal: true, notifiesNewSubscribers: true, template };
-      const asked = command({ actor: "realm" }, "subscriptions.update", { add, removeNames }, caller.id);
-      return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+      const sent = command({ actor: "realm" }, "subscriptions.update", { add, removeNames }, caller.id);
+      return call.realm.dispatcher.ask(sent, call.idempotencyKey);
     }),
 
     bind(updateSubscriptionSettings, (call) => {
@@ -85,8 +85,8 @@ export function subscriptionRoutes(options: ChannelRouteOptions) {
         changes.push(change);
       }
       const { id } = requireCaller(call);
-      const asked = command({ actor: "user", id }, "subscription-settings.change", { changes }, id);
-      return call.realm.dispatcher.ask(asked, call.idempotencyKey);
+      const sent = command({ actor: "user", id }, "subscription-settings.change", { changes }, id);
+      return call.realm.dispatcher.ask(sent, call.idempotencyKey);
     }),
 
     bind(getSubscribers, (call) => {

@@ -31,7 +31,7 @@ const ownerOf: Readonly<Partial<Record<TableName, (key: unknown) => number | nul
  */
 class PeopleVersions {
   readonly tables = Object.keys(ownerOf) as TableName[];
-  readonly #byPiece = new Map<number, number>();
+  readonly #byChunk = new Map<number, number>();
   #ofAll = 0;
   #latest = 0;
 
@@ -39,15 +39,15 @@ class PeopleVersions {
     this.#latest++;
     const id = ownerOf[table]?.(key) ?? null;
     if (id === null) this.#ofAll = this.#latest;
-    else this.#byPiece.set(Math.floor(id / limits.encoded_users_per_piece), this.#latest);
+    else this.#byChunk.set(Math.floor(id / limits.encoded_users_per_piece), this.#latest);
   }
 
   get latest(): number {
     return this.#latest;
   }
 
-  ofPiece(piece: number): number {
-    return Math.max(this.#byPiece.get(piece) ?? 0, this.#ofAll);
+  ofChunk(chunk: number): number {
+    return Math.max(this.#byChunk.get(chunk) ?? 0, this.#ofAll);
   }
 }
 
