@@ -58,7 +58,7 @@ export function mayRunBetween(command: Command, continued: Command): boolean {
   return to.actor === "direct" || (to.actor === "topic" && !busy.some((place) => isSame(place, to)));
 }
 
-/** The topics whose policies are changing; null: the command waits for nobody. */
+/** The topics whose policies are changing; null: the command does not wait. */
 function busyTopics(continued: Command): readonly TopicAddress[] | null {
   switch (continued.type) {
     case "user-topics.move": {

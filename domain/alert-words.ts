@@ -11,7 +11,7 @@ export function alertWordsOf(view: View, userId: UserId): Map<string, string> {
   return new Map(view.rows("alertWords", range).map(({ key, row }) => [key[1], row.word]));
 }
 
-/** Trims words and keys them by folded form, without blank ones. Of two spellings the last one wins. */
+/** Trims words and keys them by folded form, without blank ones. The last one of two spellings wins. */
 export function foldWords(given: readonly string[]): Map<string, string> {
   const words = given.map((word) => word.trim()).filter((word) => word !== "");
   return new Map(words.map((word) => [fold(word), word]));

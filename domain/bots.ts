@@ -1,4 +1,4 @@
-/** Who may administer a bot, and the email addresses of bots (behaviour 10, 11; public API: /bots). */
+/** Rules of who may administer a bot, and the email addresses of bots (behaviour 10, 11; public API: /bots). */
 
 import type { BotRecord } from "../schemas/bots.ts";
 import { limits } from "../schemas/limits.ts";

@@ -1,6 +1,6 @@
 /**
- * Who may invite whom, and what an invitation grants (spec 4.14; behaviour 9). The rules are checked when an invitation
- * is created and when it is used: it grants what the inviter could grant at that moment, never more.
+ * Rules of who may invite whom, and what an invitation grants (spec 4.14; behaviour 9). The rules are checked when an
+ * invitation is created and when it is used: it grants what the inviter could grant at that moment, never more.
  */
 
 import type { ChannelRecord } from "../schemas/channels.ts";

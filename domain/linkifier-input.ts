@@ -1,4 +1,4 @@
-/** Which linkifiers are accepted, and what one would make of a text. */
+/** Checks new linkifiers, and shows what one would make of a text. */
 import { type Refusal, refuse } from "../schemas/errors.ts";
 import { limits } from "../schemas/limits.ts";
 import type { LinkifierInput } from "../schemas/linkifiers.ts";

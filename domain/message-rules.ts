@@ -1,6 +1,6 @@
 /**
- * Who may change which message (spec 4.4; public API: update-message, delete-message; behaviour 5.6, 5.7). Pure checks
- * that return Zulip's errors. The caller's access to the message is checked before.
+ * Rules of who may change which message (spec 4.4; public API: update-message, delete-message; behaviour 5.6, 5.7).
+ * Pure checks that return Zulip's errors. The caller's access to the message is checked before.
  */
 
 import type { ChannelRecord } from "../schemas/channels.ts";

@@ -1,5 +1,5 @@
 /**
- * What to redact in a value, compiled once from its schema: only the paths that lead to a mark
+ * The plan of what to redact in a value, compiled once from its schema: only the paths that lead to a mark
  * (schemas/person-marks.ts). Redaction (redaction.ts) walks these paths and leaves everything else as it is.
  */
 import { isDeepStrictEqual } from "node:util";

@@ -1,5 +1,5 @@
 /**
- * Who may know a topic (S1): users who can read one of its messages. With protected history these are not all
+ * Decides who may know a topic (S1): users who can read one of its messages. With protected history these are not all
  * subscribers: a user who received none of its messages may not know the topic's name either.
  */
 

@@ -109,7 +109,7 @@ const steps: Readonly<Record<string, Readonly<Record<string, Step>>>> = {
   },
 };
 
-/** What is wrong with a user's step; null if nothing is, or the kind of widget is unknown. */
+/** The fault of a user's step; null if there is none, or the kind of widget is unknown. */
 export function stepFault(widgetType: string, data: unknown, isAuthor: boolean): string | null {
   const known = Object.hasOwn(steps, widgetType) ? steps[widgetType] : undefined;
   if (known === undefined) return null;

@@ -52,11 +52,11 @@ type Events = typeof events;
 export type EventType = keyof Events;
 export const eventTypes = Object.keys(events) as readonly EventType[];
 
-/** What the log stores of an event, by type. */
+/** The bodies of events that the log stores, by type. */
 type StoredBodies = { readonly [T in EventType]: BodyOf<Events[T]["stored"]> };
 export type StoredBody<T extends EventType = EventType> = StoredBodies[T];
 
-/** What a client gets, without the `id`. */
+/** The events that a client gets, without the `id`. */
 type WireEvents = { readonly [T in EventType]: { readonly type: T } & BodyOf<Events[T]["wire"]> };
 export type WireEvent<T extends EventType = EventType> = WireEvents[T];
 

@@ -219,7 +219,7 @@ export interface InvitationLinkRecord {
   readonly key: string;
 }
 
-/** What an accepted invitation grants (spec 4.14). */
+/** The rights that an accepted invitation grants (spec 4.14). */
 export interface InvitationOffer {
   /** null: it never expires. */
   readonly minutes: number | null;

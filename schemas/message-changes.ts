@@ -208,7 +208,8 @@ export interface MessageMove {
   /** Whether the move includes every message that the mover can see. */
   readonly isWhole: boolean;
   /**
-   * What the target contains: no messages, only messages that the mover cannot see, or messages that the mover can see.
+   * The contents of the target: no messages, only messages that the mover cannot see, or messages that the mover can
+   * see.
    */
   readonly target: "free" | "hidden" | "visible";
   readonly notifiesOldThread: boolean;

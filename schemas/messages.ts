@@ -93,7 +93,7 @@ export const MessageBody = Type.Object({
 });
 export type MessageBody = DeepReadonly<Static<typeof MessageBody>>;
 
-/** What a search adds to each message: HTML with highlighted matches. */
+/** The fields that a search adds to each message: HTML with highlighted matches. */
 export const MatchFields = Type.Object({ match_content: RenderedText, match_subject: OtherText });
 export type MatchFields = DeepReadonly<Static<typeof MatchFields>>;
 

@@ -23,7 +23,7 @@ export interface PasswordResetRecord {
 export interface PasswordResetCommands {
   /** Replies the same whether there is such an account or not. */
   "password.reset-request": { readonly email: string; readonly keyHash: string; readonly link: string };
-  /** Of an operator: the link is shown, and not sent. */
+  /** An operator's link: it is shown, and not sent. */
   "password.reset-link": { readonly email: string; readonly keyHash: string };
   "password.reset": { readonly keyHash: string; readonly passwordHash: string };
   "password.reset-expire": { readonly keyHash: string; readonly userId: UserId; readonly requestedAt: number };

@@ -24,7 +24,7 @@ const limits = {
   heartbeat_ms_max: 50_000,
 } as const;
 
-/** What clients may understand (behaviour 4.3). A queue keeps no other names. */
+/** The capabilities that clients may declare (behaviour 4.3). A queue keeps no other names. */
 export const clientCapabilities = [
   "notification_settings_null",
   "bulk_message_deletion",

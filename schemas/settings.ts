@@ -104,7 +104,7 @@ function shownOf(...kinds: readonly SettingKind[]): ShownSettings {
 const shown = shownOf("display", "notification", "other");
 /** There is no default time zone. */
 const { timezone: _own, ...shownDefaults } = shown;
-/** What clients can choose from. */
+/** The values that clients can choose from. */
 const choices = {
   emojiset_choices: Type.Array(Type.Object({ key: OtherText, text: OtherText })),
   available_notification_sounds: Type.Array(OtherText),

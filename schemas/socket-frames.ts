@@ -83,5 +83,5 @@ type TypesOf<Kind> = {
 export type OperationFrameType = TypesOf<"operation">;
 export type ConnectionFrameType = TypesOf<"connection">;
 
-/** What a client may put into each frame, to find its reply. */
+/** A value that a client may put into each frame, to find its reply. */
 export const FrameReference = Type.Optional(Type.String({ maxLength: limits.ws_ref_code_points_max }));

@@ -31,7 +31,7 @@ export const unsubscribeKinds = {
 } as const satisfies Record<string, UnsubscribeKind>;
 export type UnsubscribeKindName = keyof typeof unsubscribeKinds;
 
-/** What signs the links of an organization. It must be used again, so it is not stored as a hash (S2). */
+/** The secret that signs the links of an organization. It must be used again, so it is not stored as a hash (S2). */
 export interface LinkSecretRecord {
   readonly secret: string;
 }

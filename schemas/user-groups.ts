@@ -205,7 +205,7 @@ export interface GroupRecord {
   readonly description: string;
   readonly isSystem: boolean;
   readonly isActive: boolean;
-  /** Of an anonymous group: the person who named its members and subgroups; null: nobody. */
+  /** In an anonymous group, the person who named its members and subgroups; null: no person. */
   readonly creatorId: UserId | null;
   readonly createdAt: number | null;
   /** Direct members of an anonymous group, ascending. Members of named groups are rows of `groupMembers`. */

@@ -38,7 +38,7 @@ export const webhookClient = "OutgoingWebhookResponse";
 export interface WebhookFailureRow {
   /** Whether the failure may be temporary. If so, the delivery is retried up to `webhook_attempts_max` times. */
   readonly isRetried: boolean;
-  /** What the bot posts in the conversation after "Failure! "; `{status}` is the HTTP status. */
+  /** The text that the bot posts in the conversation after "Failure! "; `{status}` is the HTTP status. */
   readonly conversationText: string;
   /** The message that the bot's owner receives. */
   readonly ownerText: string;
@@ -145,7 +145,7 @@ export interface WebhookDeliveryRecord {
   readonly id: number;
   readonly botId: UserId;
   readonly messageId: MessageId;
-  /** What triggered the bot: one of `webhookTriggers`. */
+  /** The trigger of the bot: one of `webhookTriggers`. */
   readonly trigger: string;
   readonly createdAt: number;
   /** Number of failed attempts. */

@@ -11,7 +11,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, "dist");
 const buildsKept = 5;
 
-/** What the programs are built from. `cli listen` is a program on the client. */
+/** The sources of the programs. `cli listen` is a program on the client. */
 const sources = ["schemas", "domain", "actors", "src", "packages/client/src"];
 
 /**
@@ -29,7 +29,7 @@ const required = [
 ];
 /** The first is a module; the others are loaded on first use. */
 const imported = ["uWebSockets.js", "sharp", "nodemailer", "katex", "@nats-io/transport-node", "@nats-io/jetstream"];
-/** What the built programs need beside them. Tokenizers are loaded by their path. */
+/** The packages that the built programs need beside them. Tokenizers are loaded by their path. */
 export const packagesOutside = [...required, ...imported, "@codemirror/legacy-modes"];
 
 const requiredPackages = {

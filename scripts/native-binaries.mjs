@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 /** `process.versions.modules` of Node 20 and 22: there is none for later versions (docs/transport.md). */
 const abis = ["115", "127"];
 
-/** What the package for operators carries. */
+/** The binaries in the package for operators. */
 export const packedBinaries = ["x64", "arm64"].flatMap((arch) => abis.map((abi) => `uws_linux_${arch}_${abi}.node`));
 
 /** Whether a file of uWebSockets.js stays. */

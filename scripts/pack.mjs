@@ -16,7 +16,7 @@ const copied = ["colloquy.mjs", "README.md", "CHANGELOG.md", "LICENSE", "SECURIT
 const webPage = "packages/web";
 /** Is inside the package, without the binaries that nobody loads. */
 const bundled = "uWebSockets.js";
-/** What the built page contains of other packages. */
+/** Packages whose code the built page contains. */
 const packagesInPage = ["preact", "@preact/signals", "@preact/signals-core", "katex"];
 
 function npm(folder, ...args) {

@@ -79,7 +79,7 @@ function emitted({ type, params }: { readonly type: string; readonly params?: un
 
 type Transition = NonNullable<AnyStateNode["always"]>[number];
 
-/** What a state does with a command. */
+/** The reaction of a state to a command. */
 interface Row {
   readonly decision: AnyDecision;
   /** The states that the decision may lead to. */
@@ -169,7 +169,7 @@ function onlyAction({ actions, reenter }: Transition): OutcomeAction | null {
   return !reenter && actions.length === 1 ? outcomeAction(actions[0]) : null;
 }
 
-/** What the decisions of a record see. A decision that changes the row returns the new one in its context. */
+/** The context of a record's decisions. A decision that changes the row returns the new one in its context. */
 export interface RecordContext<R> {
   readonly row: R;
 }

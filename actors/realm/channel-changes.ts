@@ -1,7 +1,7 @@
 /**
- * Who may change or archive a channel, or make it a default one (spec 4.4; behaviour 2.4; public API: default_streams).
- * The channel's machine decides (channel-machine.ts). A channel that the caller may not see is answered like one that
- * does not exist (D24).
+ * Decides who may change or archive a channel, or make it a default one (spec 4.4; behaviour 2.4; public API:
+ * default_streams). The channel's machine decides (channel-machine.ts). A channel that the caller may not see is
+ * answered like one that does not exist (D24).
  */
 
 import { canAdminister, hasContentAccess, hasMetadataAccess } from "../../domain/permissions.ts";

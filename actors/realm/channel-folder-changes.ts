@@ -1,4 +1,7 @@
-/** What a channel folder decides (channel-folder-machine.ts), and what creating one needs as well (spec 4.5). */
+/**
+ * The decisions of a channel folder (channel-folder-machine.ts), and the checks that creating one shares with them
+ * (spec 4.5).
+ */
 
 import { channelFolders } from "../../domain/channel-folders.ts";
 import { resolveContent } from "../../domain/markdown/resolve.ts";

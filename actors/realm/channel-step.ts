@@ -1,11 +1,11 @@
-/** What a channel decides about itself, and the steps of PATCH /streams/{stream_id} (channel-updates.ts). */
+/** The decisions of a channel about itself, and the steps of PATCH /streams/{stream_id} (channel-updates.ts). */
 import type { ChannelRecord, ChannelUpdate } from "../../schemas/channels.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { Effect } from "../protocol/effects.ts";
 import type { RecordContext } from "../protocol/record-machines.ts";
 import type { StreamUpdate } from "../rules/channel-events.ts";
 
-/** What the decisions of a channel see (channel-machine.ts). */
+/** The context of a channel's decisions (channel-machine.ts). */
 export interface ChannelContext extends RecordContext<ChannelRecord> {
   readonly caller: UserRecord;
 }

@@ -24,7 +24,7 @@ import { checkRoomForDefault } from "./default-channels.ts";
 import { checkNamed, type GroupChange, type ResolvedSettings, resolveSettings, withLaterIds } from "./group-values.ts";
 import { changeMembers } from "./membership.ts";
 
-/** What the new channels of one command share. */
+/** The values that the new channels of one command share. */
 export interface Creations {
   readonly left: number;
   /** Resolved once, because they may name thousands of users; ids as for the first channel. */

@@ -1,5 +1,5 @@
 /**
- * What a user group decides once the caller may manage it (user-group-machine.ts): new names, descriptions and
+ * The decisions of a user group once the caller may manage it (user-group-machine.ts): new names, descriptions and
  * permissions, deactivation and reactivation (spec 2.5, 3, 4.6; behaviour 2.6, 3.6).
  */
 

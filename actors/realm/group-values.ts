@@ -104,7 +104,7 @@ export function withLaterIds<Name extends string>(
 
 /**
  * Bounds how many users and groups the permissions in one request name directly, those that one person has named, and
- * those of the organization (S3). What a request names no more makes room for what it names.
+ * those of the organization (S3). Names that a request removes make room for names that it adds.
  * @param naming.count number of objects that get these permissions
  * @param naming.replaced ids of the groups that hold the permissions before
  */

@@ -1,7 +1,7 @@
 /**
  * Deactivates and reactivates accounts (spec 3 User account, 4.20; behaviour 2.20; public API: deactivate-own-user,
  * reactivate-user). Queues, polls and sockets end at once. API keys and sessions are kept while the account is deactivated,
- * so that their clients are told why they are rejected (D168), and end for good when it is reactivated (D274).
+ * so that rejected clients get the reason (D168), and end when it is reactivated (D274).
  * Subscriptions are kept but not counted; messages sent meanwhile are not received.
  */
 

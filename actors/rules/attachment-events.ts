@@ -17,14 +17,14 @@ export function attachmentEvent(op: "add" | "update", { id, ownerId }: Attachmen
   return effects.emit("attachment", body, { to: "users", ids: [ownerId] });
 }
 
-/** What a file counts in its owner's quota: each takes rows, and a place in the file system (S3). */
+/** The bytes that a file counts in its owner's quota: each takes rows, and a place in the file system (S3). */
 export function chargeOf(size: number): number {
   return Math.max(size, limits.upload_charged_bytes_min);
 }
 
 /**
- * What a user's files count in the quota. A store from before quotas has no stored total, so it is summed up once, when the owner
- * next uploads a file.
+ * The bytes that a user's files count in the quota. A store from before quotas has no stored total, so it is summed up
+ * once, when the owner next uploads a file.
  */
 export function usageOf(view: View, ownerId: UserId): number {
   const known = view.row("uploadUsage", ownerId)?.bytes;

@@ -38,7 +38,7 @@ export interface MovedMessages extends MoveRoute {
   readonly upToId: number;
   /** Users up to this id are done. */
   readonly afterUserId: UserId;
-  /** What their slices left to be announced when the messages move. */
+  /** The changes that their slices left to be announced when the messages move. */
   readonly becomesRead?: readonly BecomesRead[];
 }
 

@@ -40,7 +40,7 @@ export function botPost(to: Address, content: string, more: BotPostOptions = {})
   return command(to, "message.post", post, notificationBotId);
 }
 
-/** A silent mention, which notifies nobody. */
+/** A silent mention, which sends no notification. */
 export function silentMention(user: UserRecord): string {
   return `@_**${user.fullName}|${user.id}**`;
 }

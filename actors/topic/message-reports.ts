@@ -1,6 +1,6 @@
 /**
  * Reports of messages (public API: report-message): the notification bot posts them in the organization's moderation
- * channel. The reported text and the reason are quoted as plain text, so they mention nobody and link nothing.
+ * channel. The reported text and the reason are quoted as plain text, so they contain no mentions and no links.
  */
 
 import { canReadMessage } from "../../domain/permissions.ts";

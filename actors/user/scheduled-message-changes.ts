@@ -1,6 +1,6 @@
 /**
- * What a scheduled message decides (scheduled-message-machine.ts). A change is checked as a whole, as if the message
- * were sent now: the post is decided and the result discarded.
+ * The decisions of a scheduled message (scheduled-message-machine.ts). A change is checked as a whole, as if the
+ * message were sent now: the post is decided and the result discarded.
  */
 
 import { resolveContent } from "../../domain/markdown/resolve.ts";

@@ -85,7 +85,7 @@ function isFollowed(view: View, reader: UserRecord, { channelId, topic }: Conver
 
 interface State {
   readonly predicate: (reading: Reading) => Predicate;
-  /** What a positive term says about the location of every match. */
+  /** Notes the location that a positive term requires of every match. */
   readonly note?: (reading: Reading) => void;
 }
 

@@ -108,7 +108,7 @@ export const clusterLimits = {
   /** Answers that are kept until they are whole, in sum. Without room one is passed on as it arrives, too. */
   forward_answers_bytes_max: 64 * 1024 * 1024,
   forward_head_bytes_max: 64 * 1024,
-  /** What waits at an edge for the clients of its sockets, in sum. Without room a client has to reconnect. */
+  /** The bytes that wait at an edge for the clients of its sockets, in sum. Without room a client has to reconnect. */
   forward_messages_bytes_max: 128 * 1024 * 1024,
   /** Bytes on their way from an owner to an edge over a link, and one message more. */
   forward_link_window_bytes: 512 * 1024,
@@ -124,9 +124,9 @@ export const clusterLimits = {
   forward_link_client_bytes_max: 4 * 1024 * 1024,
   forward_link_clients_bytes_max: 32 * 1024 * 1024,
   forward_link_message_bytes_max: 3 * 1024 * 1024,
-  /** What a link has in memory beyond that: it is closed. */
+  /** A link that has more than that in memory is closed. */
   forward_link_carrier_bytes_max: 16 * 1024 * 1024,
-  /** Handshakes under way on a link; the others get 503. */
+  /** Pending handshakes on a link; the others get 503. */
   forward_link_handshakes_max: 10_000,
   /** Links that a node accepts: one from each other node, and those that are about to end. */
   forward_links_max: 64,

@@ -120,9 +120,9 @@ export const commonLimits = {
   journal_unflushed_bytes_max: 32 * 1024 * 1024,
   /** Beyond this, turns wait for the journal: events that leave when they are durable, as readers get them. */
   gate_bytes_max: 64 * 1024 * 1024,
-  /** What waited at the gate leaves for at most this long, and one piece more, before others get their turn. */
+  /** The gate releases waiting answers for at most this long, and one chunk more, before others get their turn. */
   gate_pass_ms_max: 5,
-  /** Sockets of one such piece. */
+  /** Sockets of one such chunk. */
   gate_piece_sockets: 250,
   /** Beyond this, turns wait for the stores: memory of the rows and records that these do not have yet. */
   overlay_bytes_max: 64 * 1024 * 1024,

@@ -93,7 +93,7 @@ const headTooLarge = {
   description: "The query is too long. The body is no JSON. Send the parameters as a form in the body.",
 };
 
-/** What a success says, besides its fields. */
+/** The text of a success, besides its fields. */
 function successText({ effectiveness, summary, okSchema }: Endpoint): string {
   if (effectiveness === "read") return withoutReferences(summary);
   const fields = Object.keys(okSchema.properties).map((name) => `\`${name}\``);

@@ -43,7 +43,7 @@ function formParameters(book: SchemaBook, endpoint: Endpoint): FormParameter[] {
     }));
 }
 
-/** What a parameter means, and its other names. */
+/** The meaning of a parameter, and its other names. */
 export function descriptionOf({ operationId, aliases = {} }: Endpoint, name: string, declared: TSchema): string {
   const { description = parameterText(operationId, name) } = declared as { description?: string };
   const others = Object.entries(aliases).filter(([, target]) => target === name);

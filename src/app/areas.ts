@@ -1,6 +1,6 @@
 /**
- * What each area adds to the running server (composition root): its routes and its sections of POST /register. An
- * operation of schemas/areas.ts without a handler keeps the server from starting.
+ * Adds the parts of each area to the running server (composition root): its routes and its sections of POST /register.
+ * An operation of schemas/areas.ts without a handler keeps the server from starting.
  */
 
 import { healthPages } from "../edge/http/health.ts";
@@ -98,7 +98,7 @@ export interface AreaTools {
   readonly webPage: WebPage | null;
 }
 
-/** What the routes of some areas need besides the realm of a request. */
+/** The tools that the routes of some areas need besides the realm of a request. */
 interface Setting extends AreaTools {
   readonly config: Config;
   readonly pictures: Pictures;

@@ -1,6 +1,6 @@
 /**
  * Ports that browsers and `fetch` never connect to, because servers of other protocols listen there ("port blocking" of
- * the WHATWG Fetch Standard). A server on such a port looks healthy, and nobody can open its page.
+ * the WHATWG Fetch Standard). A server on such a port looks healthy, but browsers cannot open its page.
  */
 import type { Config } from "./config.ts";
 
@@ -22,7 +22,8 @@ export function blockedPortOf(address: string): number | null {
 }
 
 /**
- * What a start says about addresses that people open in a browser. With a proxy in front, only SITE_URL says which.
+ * The warnings of a start about addresses that people open in a browser. With a proxy in front, only SITE_URL says
+ * which.
  * @param url where the server listens
  */
 export function blockedPortWarnings(

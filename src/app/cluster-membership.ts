@@ -9,7 +9,7 @@ import { BadConfig, type Config } from "./config.ts";
 export type MembershipTools = Pick<MemberOptions, "dataDir" | "root" | "clock" | "warn" | "fatal" | "checkStore">;
 
 interface Mark {
-  /** Which cluster the stores belong to. */
+  /** The cluster that the stores belong to. */
   readonly cluster: string;
   /** The last node stopped in order, so its stores have every turn. Otherwise the last ones may be in the streams only. */
   readonly isWhole: boolean;

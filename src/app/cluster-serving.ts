@@ -1,4 +1,4 @@
-/** What a server adds to serve as a node of a cluster: it forwards requests, and organizations come and go. */
+/** The parts that a server needs as a node of a cluster: it forwards requests, and organizations come and go. */
 import { hostname } from "node:os";
 import type { Member, ServedRealms } from "../durability/cluster/member.ts";
 import { ForwardingApp } from "../edge/forwarding/forwarding-app.ts";
@@ -71,7 +71,7 @@ function forwardingApp(
   });
 }
 
-/** What the creation of an organization does in a cluster. */
+/** The steps of creating an organization in a cluster. */
 export function creationInCluster(member: Member | null) {
   if (member === null) return { member: null };
   return {
@@ -89,7 +89,7 @@ interface ServedContext {
   readonly createFirst: () => Promise<void>;
 }
 
-/** How long requests may take that are under way when an organization goes to another node. */
+/** The time that running requests may take when an organization moves to another node. */
 const settleMs = 1000;
 
 export interface NodeContext extends ServedContext {

@@ -66,7 +66,7 @@ export interface Config {
   readonly webhooksMayBePrivate: boolean;
   /** Site of links in emails that no request triggered; null means the server's own address. */
   readonly siteUrl: string | null;
-  /** Who speaks HTTP and WebSocket: see docs/transport.md. */
+  /** The library that speaks HTTP and WebSocket: see docs/transport.md. */
   readonly transport: TransportChoice;
   /** Where the journal is copied to; null: nowhere. */
   readonly archiveDir: string | null;

@@ -1,4 +1,4 @@
-/** What administrative operations work on while no server runs: a data folder that this process has locked. */
+/** The ports of administrative operations while no server runs: a data folder that this process has locked. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { breakChain } from "../durability/archive/base-chain.ts";

@@ -138,7 +138,7 @@ export interface OpenedRealms {
   serve(id: number, journal: Journal): void;
   /** Another node serves it from now on. Resolves when it is closed. @param realm null if it is not open */
   release(realm: Realm | null, id: number): Promise<void>;
-  /** Resolves when no email and no webhook is under way. */
+  /** Resolves when no email and no webhook is being sent. */
   endDeliveries(): Promise<void>;
   close(): Promise<void>;
 }

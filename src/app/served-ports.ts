@@ -1,4 +1,4 @@
-/** What administrative operations work on while the server runs (admin/ports.ts). */
+/** The ports of administrative operations while the server runs (admin/ports.ts). */
 import { programVersion } from "../../schemas/server.ts";
 import type { Member } from "../durability/cluster/member.ts";
 import { onceDurable } from "../durability/journal/durability-gate.ts";

@@ -1,5 +1,5 @@
 /**
- * The first part of a shutdown: what is under way ends, and nothing else begins.
+ * The first part of a shutdown: running work ends, and nothing else begins.
  *
  * Waits for work, but not for ever.
  */

@@ -168,7 +168,7 @@ function spaceOf(config: Config, folder: string, clock: Clock, hubs: OpenHubs): 
   });
 }
 
-/** What a start has prepared before it opens the store. */
+/** The parts that a start has prepared before it opens the store. */
 interface StartContext {
   readonly app: WebApp;
   readonly kind: TransportKind;

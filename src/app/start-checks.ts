@@ -1,5 +1,5 @@
 /**
- * What a start checks before it touches anything: the address to listen on, and the data folder.
+ * The checks of a start before it changes anything: the address to listen on, and the data folder.
  *
  * A start that waits, with everything prepared that needs no store, until another process has released the data
  * folder: an upgrade without a pause (docs/operations.md).

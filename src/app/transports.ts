@@ -92,7 +92,7 @@ export function renewCertificate(config: Config, app: WebApp): RenewedCertificat
   return tls === null ? null : app.renewCertificate(tls);
 }
 
-/** What a proxy says of a client, if there is one. */
+/** The address and scheme of a client as a proxy reports them, if there is one. */
 export function readForwardedByProxy({ trustsProxy }: Config): ReadForwarded {
   return trustsProxy ? readForwarded : ignoreForwarded;
 }

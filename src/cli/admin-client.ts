@@ -24,7 +24,7 @@ export interface Asking {
   readonly progress: Progress;
 }
 
-/** Nobody listens there: no server runs, or a killed one left its socket. */
+/** No process listens there: no server runs, or a killed one left its socket. */
 const nobody: ReadonlySet<string> = new Set(["ENOENT", "ECONNREFUSED"]);
 
 /**

@@ -174,7 +174,7 @@ async function unpack(file: string, folder: string): Promise<void> {
   }
 }
 
-/** What does not exist is reported by whoever reads it. */
+/** A path that does not exist counts as a folder; its reader reports it. */
 function isFolder(path: string): boolean {
   return path !== "-" && statSync(path, { throwIfNoEntry: false })?.isFile() !== true;
 }
@@ -257,7 +257,7 @@ async function checked(
   } catch (error) {
     if (error instanceof DataFolderInUse && beforeCheck === null)
       return checkRunning({ dataDir: dataDir(), warn: alarm.warn, progress });
-    // What keeps the folder from being opened is a finding of the check, too.
+    // An error that keeps the folder from being opened is a finding of the check, too.
     if (error instanceof JournalDamaged) return [error.message];
     const damage = damageIn(error);
     if (damage === null) throw error;

@@ -86,7 +86,7 @@ function addPlacementCommands(cluster: Program): void {
     );
 }
 
-/** What is so afterwards. */
+/** The output of a request that was fulfilled. */
 interface Fulfilled {
   readonly options: OutputOptions;
   readonly line: string;

@@ -1,4 +1,4 @@
-/** What commands of the command line have in common: options, secrets from files, and how wrong use is reported. */
+/** The common parts of commands of the command line: options, secrets from files, and how wrong use is reported. */
 import { readFileSync } from "node:fs";
 import { Command as Program } from "commander";
 import { programVersion } from "../../schemas/server.ts";

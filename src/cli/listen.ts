@@ -77,7 +77,7 @@ function fail(error: unknown, site: string): never {
   throw error;
 }
 
-/** A queue that nobody reads would cost the server memory until it expires. */
+/** A queue without a reader would cost the server memory until it expires. */
 async function leave(client: Client, queueId: string): Promise<void> {
   const options = { retryMs: 0, signal: AbortSignal.timeout(farewellMs) };
   await client.call("DELETE /events", { queue_id: queueId }, options).catch(() => undefined);

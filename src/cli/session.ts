@@ -22,7 +22,7 @@ export interface OutputOptions {
   readonly json?: boolean;
 }
 
-/** What a command shows. Problems go to stdout, too, and make it fail with the last line. */
+/** The output of a command. Problems are printed to stdout, too, and make it fail with the last line. */
 export interface Printed {
   readonly lines: readonly string[];
   readonly problem?: string | null;

@@ -22,7 +22,7 @@ export function by(label: string, values: Readonly<Record<string, number>>): Sam
 }
 
 /**
- * What the system tells about the process.
+ * Asks the system for a figure of the process.
  * @returns `otherwise` where the system refuses: reading the memory of the process, for example, takes a descriptor
  */
 export function askSystem<T>(ask: () => T, otherwise: T): T {

@@ -1,4 +1,4 @@
-/** What the server counts while it works. There is one for a process; /metrics shows it (docs/metrics.md). */
+/** The counters of a working server. There is one for a process; /metrics shows it (docs/metrics.md). */
 import { Counter, Histogram } from "./instruments.ts";
 
 export const deliveryOutcomes = ["delivered", "retried", "dead"] as const;

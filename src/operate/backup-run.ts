@@ -63,7 +63,7 @@ async function filled(tools: BackupTools, target: string): Promise<MadeBackup> {
   }
 }
 
-/** What the check of a copy found. */
+/** The findings of the check of a copy. */
 export class BackupProblems extends AdminFailure {
   readonly problems: readonly string[];
 
@@ -118,7 +118,7 @@ export function makeCopiesFolder(dataDir: string): string {
   return copies;
 }
 
-/** Of processes that were killed. */
+/** Removes the leftovers of killed processes. */
 function removeLeftovers(dataDir: string): void {
   for (const name of readdirSync(dataDir).filter((one) => one.startsWith(draftPrefix))) {
     const pid = Number(name.slice(draftPrefix.length).split(".")[0]);
@@ -156,7 +156,7 @@ export async function backupToNext(tools: BackupTools, backupDir: string, keep: 
   requireStore(tools.dataDir);
   const lock = FolderLock.take(tools.dataDir, "backup");
   try {
-    // Of backups that were killed: nobody else makes one now.
+    // Removes the leftovers of killed backups: no other backup is running now.
     for (const name of readdirSync(backupDir).filter((one) => one.startsWith(partial)))
       rmSync(join(backupDir, name), { recursive: true, force: true });
     const name = new Date(systemClock.now())

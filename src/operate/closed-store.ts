@@ -1,4 +1,4 @@
-/** Reads the store of an organization that nobody has open. */
+/** Reads the store of an organization that no process has open. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { dataFile } from "../store/data-file.ts";

@@ -1,6 +1,6 @@
 /**
- * What the operator's page shows (docs/metrics.md, The live page): figures with the last hour of each, and metrics as
- * they are now. Everything is of this process.
+ * The figures of the operator's page (docs/metrics.md, The live page): values with the last hour of each, and metrics
+ * as they are now. Everything is of this process.
  */
 
 import { performance } from "node:perf_hooks";
@@ -242,7 +242,7 @@ function activeSeconds(): number {
   return performance.eventLoopUtilization().active / 1000;
 }
 
-/** NaN: nobody has looked at the page in the last minute, so it was not measured. */
+/** NaN: the page was not open in the last minute, so it was not measured. */
 function delayOf(watch: ProcessWatch): number {
   return watch.takeDelays().find(({ labels }) => labels["quantile"] === 0.99)?.value ?? Number.NaN;
 }

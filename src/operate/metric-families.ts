@@ -21,7 +21,7 @@ import type { ProcessWatch } from "./admin/process-watch.ts";
 import { lastBackupName } from "./backup-run.ts";
 import { clusterMetrics, type NodeFigures } from "./cluster-metrics.ts";
 
-/** What the server's parts say of themselves. */
+/** The figures that the parts of the server report. */
 export interface MetricSources {
   readonly dataDir: string;
   readonly transport: string;

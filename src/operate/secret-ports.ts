@@ -1,4 +1,7 @@
-/** What administrative operations create in a running server and in a stopped data folder alike: keys, hashes, realms. */
+/**
+ * The things that administrative operations create in a running server and in a stopped data folder alike: keys,
+ * hashes, realms.
+ */
 import { join } from "node:path";
 import { hashApiKey } from "../operations/identity/authentication.ts";
 import { Passwords } from "../operations/identity/passwords.ts";

@@ -56,7 +56,7 @@ export interface Authenticated {
   readonly isSession: boolean;
 }
 
-/** What a browser says about the page that made it send a request; each is "" if it says nothing. */
+/** The browser's statements about the page that made it send a request; each is "" if absent. */
 export interface RequestingPage {
   readonly host: string;
   readonly origin: string;
@@ -117,7 +117,7 @@ export interface Call<P = unknown> {
 
 type FilledIn = "params" | "files" | "stagedFiles" | "idempotencyKey" | "ignored" | "isRejected" | "rate";
 
-/** What a transport knows of a call. */
+/** The fields of a call that a transport fills in. */
 export type ArrivedCall = Omit<Call, FilledIn>;
 
 const none = [] as const;

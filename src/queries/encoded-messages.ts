@@ -15,7 +15,7 @@ import type { UserRecord } from "../../schemas/users.ts";
 import { hiddenOrigins } from "./message-history.ts";
 import { type MessageOptions, messageBody } from "./messages.ts";
 
-/** What a message's JSON depends on besides its row. */
+/** The values besides its row that a message's JSON depends on. */
 interface Sources {
   readonly topic: string;
   readonly channel: ChannelRecord;

@@ -250,7 +250,7 @@ export class MessageWalk {
     );
   }
 
-  /** What a message shows of its conversation, as a comparable key. */
+  /** The conversation that a message shows, as a comparable key. */
   #placeOf(conversationId: number): string | null {
     const conversation = this.#view.row("conversations", conversationId);
     if (conversation === undefined) return null;

@@ -26,7 +26,7 @@ export function messageForReader(
   return Object.assign(body, senderFor(view, reader, message.senderId), flags);
 }
 
-/** What of a message is redacted for a restricted guest. */
+/** The parts of a message that are redacted for a restricted guest. */
 export const messagePlan = planFor(MessageBody);
 
 type MessageForReader = MessageBody & { readonly flags: readonly MessageFlag[] };

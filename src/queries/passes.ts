@@ -22,7 +22,7 @@ class RoundRobin {
     });
   }
 
-  /** @returns false if nobody is waiting */
+  /** @returns false if no caller is waiting */
   admitNext(): boolean {
     const [first] = this.#waiting;
     if (first === undefined) return false;

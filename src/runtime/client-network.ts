@@ -1,4 +1,4 @@
-/** What identifies a client for limits when there is no authenticated user (D28, S3). */
+/** Identifies a client for limits when there is no authenticated user (D28, S3). */
 import ipaddr from "ipaddr.js";
 
 /** A home or a server has a whole IPv6 network. One limit per address would be no limit for it. */

@@ -12,15 +12,15 @@ import type { Clock } from "./clock.ts";
 import type { QueuedCommand } from "./queued-command.ts";
 
 /**
- * When organizations are due that came from other nodes of a cluster and were not opened here yet. What the root says of
- * them is older.
+ * The due times of organizations that came from other nodes of a cluster and were not opened here yet. The times in the
+ * root are older.
  */
 export class ServedDueTimes {
   readonly #dueAt = new Map<number, number | null>();
 
   /**
    * Reads it from a closed store.
-   * @returns false if it is so large that whoever uses it first would wait long: it should be opened at once
+   * @returns false if it is so large that its first user would wait long: it should be opened at once
    */
   read(id: number, folder: string): boolean {
     if (statSync(dataFile(folder)).size > limits.cluster_opened_at_once_bytes) return false;

@@ -26,7 +26,7 @@ export interface QueuedCommand {
   readonly idempotencyKey: IdempotencyKey | null;
 }
 
-/** A command that nobody waits for. */
+/** A command whose reply no caller awaits. */
 export function sentCommand(command: Command): QueuedCommand {
   return { command, source: { kind: "sent" }, resolve: null, idempotencyKey: null };
 }

@@ -30,14 +30,14 @@ export interface RealmHostOptions {
   /** Token of the owning process (fence.ts); null if no other process can write, as in tests. */
   readonly owner?: string | null;
   readonly durability: Durability;
-  /** Which files this start has checked; by default none. */
+  /** The files that this start has checked; by default none. */
   readonly pageChecks?: PageChecks;
   readonly clock: Clock;
   readonly alarm: Alarm;
   readonly acceptsWrites: () => boolean;
   /** After how long an idle realm is closed; null: never. */
   readonly idleMs?: number | null;
-  /** Gets the durations of turns; absent where nobody reads them. */
+  /** Gets the durations of turns; absent where they are not read. */
   readonly turnWatch?: TurnWatch;
   /** In a cluster: where the other nodes find the files of a realm. */
   readonly sharedFilesOf?: (realmId: number) => SharedFiles;
@@ -71,7 +71,7 @@ export class RealmHost {
   #revision = 0;
   #cancelDue: () => void = () => undefined;
   #cancelIdleCheck: () => void = () => undefined;
-  /** Of organizations that were opened on trust. */
+  /** Cancel functions of organizations that were opened on trust. */
   readonly #cancelTrust = new Map<number, () => void>();
   /** Handles of idle realms that are being released. */
   readonly #closing = new Set<Promise<void>>();
@@ -279,7 +279,7 @@ export class RealmHost {
   }
 
   /**
-   * Closes an organization that is to be erased: nobody finds it any more, until it is given back.
+   * Closes an organization that is to be erased: requests cannot find it until it is given back.
    * @returns false if it cannot be closed now: somebody uses it, or its last turns cannot reach its store
    */
   async withdraw(entry: RealmEntry): Promise<boolean> {

@@ -72,7 +72,10 @@ class OwnLimits {
   }
 }
 
-/** Who uses an open realm: requests, sockets and calls that are not finished. An unused realm is closed after a while. */
+/**
+ * Counts the users of an open realm: requests, sockets and calls that are not finished. An unused realm is closed after
+ * a while.
+ */
 export class RealmUse {
   readonly #clock: Pick<Clock, "monotonic">;
   #users = 0;
@@ -98,7 +101,7 @@ export class RealmUse {
     if (this.#users === 0 && this.#onUnused.length > 0) for (const wake of this.#onUnused.splice(0)) wake();
   }
 
-  /** Resolves when nobody uses the realm. */
+  /** Resolves when the realm has no users. */
   onceUnused(): Promise<void> {
     return this.#users === 0 ? Promise.resolve() : new Promise((resolve) => this.#onUnused.push(resolve));
   }
@@ -117,7 +120,7 @@ export class RealmUse {
     return this.#users > 0;
   }
 
-  /** How long nobody has used the realm, counted from the first call after its last use. */
+  /** The time without a user of the realm, counted from the first call after its last use. */
   unusedMs(): number {
     if (this.#users > 0) return 0;
     const now = this.#clock.monotonic();
@@ -140,7 +143,7 @@ export interface RealmOptions {
   readonly extent?: CheckDepth;
   /** Token of the process that owns the data folder. Once the realm is open, no other process can write to it. */
   readonly owner?: string | null;
-  /** Gets the durations of turns; absent where nobody reads them. */
+  /** Gets the durations of turns; absent where they are not read. */
   readonly turnWatch?: TurnWatch;
   /** In a cluster: where the other nodes find the files. */
   readonly sharedFiles?: SharedFiles;
@@ -272,7 +275,7 @@ export class Realm {
     return this.#store.isStored;
   }
 
-  /** Nobody has used it for so long, and nothing of its own is running or due within that time. */
+  /** It has had no user for so long, and nothing of its own is running or due within that time. */
   isIdle(forMs: number): boolean {
     if (this.use.unusedMs() < forMs || !this.files.isIdle || !this.isStored) return false;
     const { nextDueAt, view } = this.dispatcher;

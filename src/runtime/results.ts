@@ -46,7 +46,7 @@ export interface RedirectAnswer {
   readonly location: string;
 }
 
-/** What a handler returns. */
+/** The result of a handler. */
 export type Result<A = Answer> = Reply<A> | EncodedAnswer | WholeAnswer | RedirectAnswer;
 
 /** HTTP status of a result. */

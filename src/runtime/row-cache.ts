@@ -28,7 +28,7 @@ const smallTables: readonly TableName[] = [
   "readStates",
   // Every post reads the sender's policy for the topic; most have none.
   "userTopics",
-  // Every recipient of a typing event is looked up; most have muted nobody.
+  // Every recipient of a typing event is looked up; most have not muted anyone.
   "mutedUsers",
 ];
 
@@ -39,7 +39,7 @@ const usualGet = {};
 class CachedTable {
   readonly #rows: LRUCache<Name, Kept>;
   /**
-   * The row that was used last. Whoever reads a message for many readers asks for the same few rows again and again,
+   * The row that was used last. Reading a message for many readers needs the same few rows again and again,
    * and the library's lookup takes ten times as long as this comparison.
    */
   #lastName: Name | null = null;

@@ -39,7 +39,7 @@ const sweepMs = 60 * 60 * 1000;
 const indexedTables = ["messages", "conversations", "searchPending", "searchState"] as const;
 
 const pauseMs_min = 5;
-/** Slice size while nobody posts. */
+/** Slice size while there are no posts. */
 export const wholeSlice: SliceSize = {
   messages: limits.search_segment_messages,
   postings: limits.search_postings_per_slice_max,
@@ -98,7 +98,7 @@ export class SearchIndexer {
     this.#realm.dispatcher.volatileTimers.set("search", untilSweep, () => this.#work());
   }
 
-  /** Runs a slice if nobody posts; then pauses, and repeats while there is work. */
+  /** Runs a slice if there are no posts; then pauses, and repeats while there is work. */
   #work(): void {
     if (this.#realm.isClosed) return;
     this.#isResting = false;

@@ -28,8 +28,8 @@ interface TurnOutputsOptions {
 }
 
 /**
- * What a turn hands out when it ends: events first, then replies. Sockets and requests pass the realm's gate by
- * themselves; what observers do, and the removal of files, passes it here (M1).
+ * The outputs of a turn, handed out when it ends: events first, then replies. Sockets and requests pass the realm's
+ * gate by themselves; observers and the removal of files pass it here (M1).
  */
 export class TurnOutputs implements Follower {
   readonly observers = new Observers();
@@ -116,7 +116,7 @@ export class Observers implements Follower {
   }
 }
 
-/** What becomes of the durations of turns: they are counted, and a slow one is logged. */
+/** Counts the durations of turns, and logs slow ones. */
 export class TurnWatch {
   readonly #times: Histogram;
   readonly #slowMs: number | null;
@@ -176,7 +176,7 @@ export interface DispatcherOptions {
   readonly acceptsWrites: () => boolean;
   /** Removes a file that no row on disk claims. */
   readonly discard: (file: string) => void;
-  /** Gets the durations of turns; absent where nobody reads them. */
+  /** Gets the durations of turns; absent where they are not read. */
   readonly turnWatch?: TurnWatch;
 }
 
@@ -186,7 +186,7 @@ export interface StagedEvent {
   readonly replaces: string | null;
 }
 
-/** What one command writes, publishes and changes in memory. */
+/** The rows that one command writes, the events that it publishes, and its changes in memory. */
 export class Staged {
   readonly effects: readonly Effect[];
   /** In the order of the effects. */

@@ -42,7 +42,7 @@ export interface BackupManifest {
 
 const manifestName = "manifest.json";
 
-/** Made by whoever opens the copy; no part of it. */
+/** LMDB creates them when the copy is opened; they are no part of it. */
 const ignored = new Set([manifestName, "lock.mdb", "lock"]);
 
 /** @param now when the backup began */
@@ -65,7 +65,7 @@ export async function writeManifest(
   return manifest;
 }
 
-/** What the organizations of a data folder hold; nobody writes to it. */
+/** The figures of the organizations of a data folder; no process writes to it. */
 export async function summaries(folder: string, entries: readonly RealmEntry[]): Promise<RealmSummary[]> {
   const found: RealmSummary[] = [];
   for (const entry of entries) {

@@ -61,7 +61,7 @@ export async function backupFolder(
     copyFileSync(join(dataDir, name), join(target, name));
   }
   const problems = await checkRealms(root.realms(), target, { checked: step, leftOut: ports.warn });
-  // A copy with problems gets no manifest, so nobody takes it for a good one.
+  // A copy with problems gets no manifest, so it cannot be mistaken for a good one.
   if (problems.length === 0) await writeManifest(target, root.realms(), startedAt);
   // Created by the check; nothing else uses the copy.
   for (const { id } of root.realms()) rmSync(join(realmFolder(target, id), "lock.mdb"), { force: true });

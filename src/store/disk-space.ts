@@ -47,7 +47,7 @@ export class ReservedSpace {
     if (missing.length > 0) this.#writing = this.#write(missing);
   }
 
-  /** Frees its space. What is being written ends after the piece that is under way. */
+  /** Frees its space. A running write ends after its current chunk. */
   release(): void {
     this.#end.abort();
     rmSync(this.#reservedSpace.path, { force: true });
@@ -123,7 +123,7 @@ function tried<T>(work: () => T): T | undefined {
  */
 class StoreSize {
   readonly #folder: string;
-  /** Of the last whole pass. */
+  /** The result of the last complete pass. */
   #bytes: number | null = null;
   #counted = 0;
   #rest: string[] = [];

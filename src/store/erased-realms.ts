@@ -1,7 +1,7 @@
 /**
  * Erases an organization: its row in the root goes first, in the transaction that remembers its number, and then
- * everything that it has on disk. A kill before that leaves the organization as it was; a kill after it leaves files that
- * nobody can reach, which the next start removes.
+ * everything that it has on disk. A kill before that leaves the organization as it was; a kill after it leaves files
+ * that no request can reach, which the next start removes.
  */
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +24,10 @@ export async function removeErased(
   root.noteErased({ ...erased, label: null });
 }
 
-/** What an interrupted erasure left. Files that cannot be removed keep nobody from being served. */
+/**
+ * Removes the leftovers of interrupted erasures. Files that cannot be removed do not keep organizations from being
+ * served.
+ */
 export async function finishErasures(dataDir: string, root: RootStore, warn: (line: string) => void): Promise<void> {
   for (const id of erasedIdsOnDisk(dataDir)) {
     // The root was lost and rebuilt.

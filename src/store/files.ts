@@ -43,7 +43,7 @@ export function filesFolder(realmFolder: string): string {
   return join(realmFolder, "files");
 }
 
-/** What changed while a sweep runs, so that no file is counted twice, or subtracted without having been counted. */
+/** The changes while a sweep runs, so that no file is counted twice, or subtracted without having been counted. */
 interface Tally {
   readonly counted: Set<string>;
   readonly gone: Set<string>;
@@ -224,7 +224,7 @@ export class FileStore {
     const path = this.#pathOf(name);
     try {
       await this.#makeFolder(dirname(name));
-      // Of a process that was killed.
+      // Removes the leftover of a killed process.
       await rm(path + temporarySuffix, { force: true });
       if (!(await shared.get(name, path + temporarySuffix))) return false;
       await rename(path + temporarySuffix, path);

@@ -12,7 +12,7 @@ import { flushFolder } from "./folders.ts";
 
 const storeName = basename(dataFile(""));
 
-/** As `flushTree`, beside a server that uses the disk. Nobody else may have the files open. */
+/** As `flushTree`, beside a server that uses the disk. No other writer may have the files open. */
 export async function flushTreeGently(path: string): Promise<void> {
   for (const entry of await readdir(path, { withFileTypes: true })) {
     const inner = join(path, entry.name);

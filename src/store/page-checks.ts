@@ -12,14 +12,14 @@ import { type CheckDepth, checkPages } from "./lmdb-check.ts";
 import { realmFolder } from "./realm-folders.ts";
 import type { RealmEntry } from "./root.ts";
 
-/** What the root says of an organization; without `openedAs` its file is checked completely unless it was closed. */
+/** The root's entry of an organization; without `openedAs` its file is checked completely unless it was closed. */
 export type OpenedEntry = Pick<RealmEntry, "id" | "dueHint" | "openedAs">;
 
 export class PageChecks {
   readonly #dataDir: string;
   /** Files that this process has checked. */
   readonly #checked = new Set<number>();
-  /** Of these, those of which a part was checked although they had not been closed. */
+  /** Organizations of which a part was checked although they had not been closed. */
   readonly #trusted = new Set<number>();
 
   constructor(dataDir: string) {

@@ -11,7 +11,7 @@ import { flushFolderSync } from "./folders.ts";
 const stagedPrefix = "founding-";
 const erasedSuffix = ".erased";
 
-/** Of this process, which may build several at once. */
+/** The folders that this process builds; there may be several at once. */
 const staged = new Set<string>();
 
 export function realmFolder(dataDir: string, id: number): string {

@@ -1,4 +1,7 @@
-/** Which realm a Host header selects (D4): the exact host, then the first label of a name, else the default realm. */
+/**
+ * Finds the realm that a Host header selects (D4): the exact host, then the first label of a name, else the default
+ * realm.
+ */
 
 export interface NamedRealm {
   readonly id: number;

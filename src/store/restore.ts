@@ -96,7 +96,7 @@ export async function restoreInto(dataDir: string, build: (staged: string) => Pr
 
 /**
  * Only files and folders, as in a tar file: a link could bring a file of this machine into the data, or lead out of it.
- * What is removed meanwhile, as in the archive of a server that runs, is left out.
+ * Entries that are removed meanwhile, as in the archive of a running server, are left out.
  * @throws Error that names the first other entry
  */
 export function refuseLinks(folder: string): void {

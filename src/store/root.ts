@@ -150,8 +150,8 @@ export class RootStore {
   }
 
   /**
-   * Reserves an id for a new realm that no row and no folder has, and no realm ever had. Until `finishRealmCreation` or `abandonRealmCreation`
-   * nobody else can create one.
+   * Reserves an id for a new realm that no row and no folder has, and no realm ever had. Until `finishRealmCreation` or
+   * `abandonRealmCreation` no other process can create one.
    * @throws DataFolderInUse when another process is creating one
    */
   beginRealmCreation(): number {
@@ -212,7 +212,7 @@ export class RootStore {
     this.putRealms([entry]);
   }
 
-  /** With one flush. What an erased realm left behind in memory has no effect. */
+  /** With one flush. Entries of erased realms have no effect. */
   putRealms(entries: readonly RealmEntry[]): void {
     this.#write(() => {
       for (const entry of entries) if (!this.isErased(entry.id)) this.#database.put(["realm", entry.id], entry);
@@ -239,7 +239,7 @@ export class RootStore {
     this.#onErased();
   }
 
-  /** What is known of a realm that does not exist any more. */
+  /** Stores what remains known of an erased realm. */
   noteErased(erased: ErasedRealm): void {
     this.#write(() => this.#database.put(["erased", erased.id], erased));
   }

@@ -27,7 +27,7 @@ export class StoreWriter {
   readonly #databases = new Map<string, Database<Buffer, RawKey>>();
 
   /**
-   * @param isDraft nothing is flushed: whoever fills the folder flushes all of it at the end
+   * @param isDraft nothing is flushed: the caller that fills the folder flushes all of it at the end
    * @throws OwnershipLost when the folder has no store any more: this never creates one
    */
   constructor(folder: string, isDraft = false) {

@@ -1,4 +1,6 @@
-/** What the rest of the program sees of a realm's store. The LMDB environment implements it (environment.ts). */
+/**
+ * The interface of a realm's store for the rest of the program. The LMDB environment implements it (environment.ts).
+ */
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
 
 export interface RowRange {

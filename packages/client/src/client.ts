@@ -92,7 +92,7 @@ export class Client {
         return (await (overSocket ?? sendRequest(this.#settings, parts))) as Result<O>;
       } catch (error) {
         if (!isPassing(error)) throw error;
-        // What the socket has no room for may fit into an answer of its own.
+        // An answer that the socket has no room for may fit into an HTTP response.
         if (error instanceof ApiError) mayUseSocket = false;
         const delayMs = backoff.next(error instanceof ApiError ? error.retryAfterMs : 0);
         if (performance.now() + delayMs > giveUpAt) throw error;

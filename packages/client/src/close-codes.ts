@@ -1,4 +1,4 @@
-/** What to do when a socket ends, by its close code (docs/realtime.md, Close codes). */
+/** The next step when a socket ends, by its close code (docs/realtime.md, Close codes). */
 
 /**
  * - `resume`: connect again and continue after the last event

@@ -1,4 +1,4 @@
-/** What can go wrong, as classes that callers tell apart with `instanceof`. */
+/** The errors of the client, as classes that callers tell apart with `instanceof`. */
 import type { ErrorCode, ErrorCodes } from "./api/index.ts";
 
 /** The server rejected the request. */

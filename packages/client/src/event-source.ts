@@ -1,4 +1,4 @@
-/** What the two ways of reading a queue have in common. A source ends with its generator's return value. */
+/** The common interface of the two ways of reading a queue. A source ends with its generator's return value. */
 import type { NextStep } from "./close-codes.ts";
 
 /** The last event that a client has received from a queue. */

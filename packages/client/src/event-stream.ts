@@ -58,7 +58,7 @@ export interface EventOptions<T extends EventType = EventType> extends RegisterP
   readonly signal?: AbortSignal;
 }
 
-/** What a stream needs of its client. */
+/** The settings that a stream needs from its client. */
 export interface StreamSettings extends RequestSettings {
   /** Null: long polls only. */
   readonly webSocket: WebSocketClass | null;
@@ -156,7 +156,7 @@ export class EventStream<T extends EventType = EventType> implements AsyncIterab
         }
       }
     } catch (error) {
-      // What the end interrupted is no failure.
+      // A request that the end interrupted is no failure.
       if (!signal.aborted) throw error;
     } finally {
       this.close();

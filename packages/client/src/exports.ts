@@ -1,4 +1,4 @@
-/** What the package exports in every runtime; node.ts and browser.ts add `connect`. */
+/** The exports of the package in every runtime; node.ts and browser.ts add `connect`. */
 export { answerTo, type Place } from "./answer-to.ts";
 export type * from "./api/index.ts";
 export {

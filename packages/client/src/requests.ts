@@ -129,7 +129,7 @@ function encodeForm(params: ReadonlyMap<string, unknown>, file: UploadedFile | n
   return form;
 }
 
-/** Of the UTF-8 bytes; `btoa` alone knows only Latin-1. */
+/** Encodes the UTF-8 bytes; `btoa` alone knows only Latin-1. */
 function base64(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }

@@ -40,7 +40,7 @@ noteLoaded();
 
 const places = workerData as ArchivePlaces;
 const writer = new ArchiveWriter(places);
-/** Whose bases the main thread knows. */
+/** The generation whose bases the main thread knows. */
 let generation: number | null = null;
 
 function copy({ upTo, isFresh, erased }: ArchiveTask & { readonly kind: "copy" }): void {

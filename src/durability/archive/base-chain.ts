@@ -1,8 +1,8 @@
 /**
- * What a data folder knows of its archive: `archive.json`. The archive continues where it ended only if nothing but the
- * journal has changed the stores since then. Tools that write to them break the chain, and so do a gap in the journal,
- * a newer form of the stores, and another process that has written the archive: the archive then begins a generation,
- * with new bases.
+ * The state of an archive that its data folder keeps in `archive.json`. The archive continues where it ended only if
+ * nothing but the journal has changed the stores since then. Tools that write to them break the chain, and so do a gap
+ * in the journal, a newer form of the stores, and another process that has written the archive: the archive then begins
+ * a generation, with new bases.
  */
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
@@ -12,7 +12,7 @@ import { storeVersion } from "../../store/migrations.ts";
 import { namesIn, publishJson, readJson } from "./layout.ts";
 
 export interface BaseChain {
-  /** Of the data folder. An archive belongs to one. */
+  /** The id of the data folder. An archive belongs to one. */
   readonly id: string;
   /** The last owner of the archive that this folder has been. */
   readonly owner: number;

@@ -34,7 +34,7 @@ export interface BaseOrder {
   readonly archive: string;
   readonly dataDir: string;
   readonly generation: number;
-  /** Of the archive. */
+  /** The number of the archive's owner. */
   readonly owner: number;
   readonly realms: readonly RealmIdentity[];
   readonly isWhole: boolean;

@@ -34,7 +34,7 @@ export interface Base extends BaseManifest {
   readonly number: number;
 }
 
-/** What the server remembers of a base. */
+/** The facts about a base that the server keeps in memory. */
 export interface BaseNote {
   readonly number: number;
   readonly at: number;

@@ -31,11 +31,11 @@ import type { RecordNumber } from "../journal/journal.ts";
 
 export const draftSuffix = ".draft";
 
-/** What an archive says of itself. */
+/** The identity that is stored in an archive. */
 export interface ArchiveIdentity {
   /** See store/migrations.ts. */
   readonly format: string;
-  /** Of its data folder. */
+  /** The id of its data folder. */
   readonly id: string;
 }
 
@@ -71,7 +71,7 @@ export function baseFolder(archive: string, generation: number, base: number): s
 export interface GenerationStart {
   /** It has the records after this one. */
   readonly after: RecordNumber;
-  /** Of the program that wrote the records. */
+  /** The store version of the program that wrote the records. */
   readonly storeVersion: number;
 }
 

@@ -23,7 +23,7 @@ import {
 import { readRecords } from "./record-reader.ts";
 import { filesClaimedBy } from "./uploads.ts";
 
-/** What is being removed. */
+/** A running removal. */
 interface Removal {
   /** The oldest base that stays. */
   readonly generation: number;

@@ -1,14 +1,14 @@
 /**
  * Reads the records of a generation of an archive. Names say which records a file has, so a missing or short file is
- * noticed. Of files that overlap, those of the newest owner count: an earlier one may have written on after it had been
- * replaced.
+ * noticed. Where files overlap, those of the newest owner count: an earlier owner may have continued to write after it
+ * had been replaced.
  */
 import { readFileSync } from "node:fs";
 import { frameBytes, frameHeaderBytes, frameMemory, readFrame } from "../journal/frame.ts";
 import type { Recorded, RecordNumber } from "../journal/journal.ts";
 import { listRecords, type RecordsFile } from "./layout.ts";
 
-/** What was archived cannot be read back, or was never archived. The message is the line to print. */
+/** Archived data cannot be read back, or was never archived. The message is the line to print. */
 export class ArchiveDamaged extends Error {
   override readonly name = "ArchiveDamaged";
 }

@@ -25,7 +25,7 @@ import { planRestore, type RestoredRealm, type RestorePlan, type RestoreTime } f
 export interface Restored {
   /** The moment. */
   readonly at: number;
-  /** What is missing or damaged nevertheless, one line each. */
+  /** Missing and damaged parts, one line each. */
   readonly problems: readonly string[];
 }
 
@@ -174,7 +174,7 @@ async function finish(archive: string, plan: RestorePlan, staged: string, step: 
   try {
     for (const { realm } of realms) {
       const { id, label, hosts, createdAt } = realm;
-      // What is due is not known, so it is opened at once (M8).
+      // Its due times are not known, so it is opened at once (M8).
       root.putRealm({ id, label, hosts, createdAt, dueHint: 0 });
     }
     for (const { id, at } of erased) root.noteErased({ id, at, label: null });

@@ -46,7 +46,7 @@ export interface RestorePlan {
   readonly from: RecordNumber;
   /** A store of a base may have records up to here, so all of them are needed. */
   readonly upTo: RecordNumber;
-  /** Of the program that wrote the records. */
+  /** The store version of the program that wrote the records. */
   readonly storeVersion: number;
   /** All bases of the generation. */
   readonly bases: readonly Base[];

@@ -15,7 +15,7 @@ export type ClusterDurabilityOptions = Omit<JournalDurabilityOptions, "journal" 
 export class ClusterDurability implements Durability {
   readonly #options: ClusterDurabilityOptions;
   readonly #thread: SharedThread;
-  /** Of the realms that this node owns. */
+  /** The durability of each realm that this node owns. */
   readonly #realms = new Map<number, JournalDurability>();
   readonly #backlog: BacklogLimit;
 
@@ -98,7 +98,7 @@ class SharedThread {
         if (notice.kind === "ready") ready();
         else if (notice.kind === "checkpointed") this.#realms.get(notice.realmId)?.noticed(notice);
         else if (notice.kind === "forgotten") this.#realms.get(this.#forgetting.shift() ?? 0)?.noticed(notice);
-        // These end the process, whoever is told.
+        // These errors end the process, whichever realm gets them.
         else for (const { noticed } of this.#realms.values()) noticed(notice);
       },
     });

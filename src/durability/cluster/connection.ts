@@ -47,7 +47,7 @@ export interface Nats {
   readonly jetStream: JetStreamClient;
   readonly manager: JetStreamManager;
   readonly isConnected: boolean;
-  /** Resolves when the connection is there, at once if it is; also when it was closed for good. */
+  /** Resolves when the connection is there, at once if it is; also when it was closed permanently. */
   onceConnected(): Promise<void>;
   close(): Promise<void>;
 }

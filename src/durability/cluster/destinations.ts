@@ -7,7 +7,7 @@ export type Destination =
   /** This node serves it. */
   | { readonly kind: "here" }
   | { readonly kind: "node"; readonly instance: string; readonly address: string }
-  /** Nobody serves it at the moment, or there is none. */
+  /** No node serves it at the moment, or it does not exist. */
   | { readonly kind: "nobody" };
 
 export interface DestinationsOptions {

@@ -15,13 +15,13 @@ export interface OwnerFact {
   readonly node: string;
   /** The process: a node that was started again is another one. */
   readonly instance: string;
-  /** Of its claim in the organization's stream. */
+  /** The epoch of its claim in the organization's stream. */
   readonly epoch: number;
   readonly label: string;
   readonly hosts: readonly string[];
-  /** The node is creating it: nobody else may take its number or its names. */
+  /** The node is creating it: no other node may take its number or its names. */
   readonly isReserved?: boolean;
-  /** Nobody serves it again, and its number is never used again. */
+  /** No node serves it again, and its number is never used again. */
   readonly erased?: Erasure;
 }
 
@@ -41,7 +41,7 @@ interface Facts {
 type FactKind = keyof Facts;
 
 export interface Fact<T> {
-  /** Of its message; a change must follow it. */
+  /** The sequence number of its message; a change must follow it. */
   readonly sequence: number;
   readonly value: T;
 }
@@ -57,7 +57,7 @@ export class Directory {
   readonly #subscription: { unsubscribe(): void };
   #readUpTo = 0;
   #refreshed: Promise<void> = Promise.resolve();
-  /** Of the organizations, in the order of their numbers: it is asked for more often than it changes. */
+  /** The owners of the organizations in the order of their numbers. The list is read more often than it changes. */
   #sorted: { readonly version: number; readonly owners: readonly OwnedRealm[] } | null = null;
   /** Changes whenever a fact does. */
   version = 0;
@@ -159,7 +159,7 @@ export class Directory {
     return this.#get("drain", node)?.value.isDraining ?? false;
   }
 
-  /** What an operator wants, whatever it was before. */
+  /** Stores the request of an operator and replaces an earlier one. */
   async wish<K extends "pin" | "drain">(kind: K, name: string, value: Facts[K]): Promise<void> {
     for (;;) {
       await this.refresh();

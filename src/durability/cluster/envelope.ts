@@ -14,11 +14,11 @@ export type EnvelopeKind = (typeof kinds)[number];
 
 export interface EnvelopeHead {
   readonly kind: EnvelopeKind;
-  /** Of the program that wrote it: an older program must not apply its records. */
+  /** The store version of the program that wrote it: an older program must not apply its records. */
   readonly storeVersion: number;
-  /** Of the owner that wrote it. */
+  /** The epoch of the owner that wrote it. */
   readonly epoch: number;
-  /** Of its first record; in a claim, of the next one. */
+  /** The number of its first record; in a claim, of the next one. */
   readonly position: RecordNumber;
   /** A record that is larger than a message comes in parts, from 0. */
   readonly part: number;

@@ -115,7 +115,7 @@ export class Follower {
       await this.list(id);
       return true;
     } catch (error) {
-      // What an erased organization lacks is no damage.
+      // Missing data of an erased organization is no damage.
       if (error instanceof JournalDamaged && (await isErased(realm.log))) return false;
       this.#behind.add(id);
       throw error;

@@ -1,6 +1,6 @@
 /**
  * Reads the messages of one realm in order and checks that each follows the one before it: hash, epoch, positions and
- * parts. What does not follow is damage, because an owner appends only behind what it has read.
+ * parts. A message that does not follow is damage, because an owner appends only behind the messages that it has read.
  */
 import { JournalDamaged, type Recorded, type RecordNumber } from "../journal/journal.ts";
 import { decodeEnvelope, type Envelope, hashOf, noHash, recordsIn } from "./envelope.ts";
@@ -10,11 +10,11 @@ export interface ChainHead {
   /** Its number in the stream; 0 if there is none. */
   readonly sequence: number;
   readonly hash: Uint8Array;
-  /** Of the last claim; 0 if nobody ever claimed the realm. */
+  /** The epoch of the last claim; 0 if no node ever claimed the realm. */
   readonly epoch: number;
   /** The last record that is there as a whole. */
   readonly position: RecordNumber;
-  /** Of the program that wrote it. */
+  /** The store version of the program that wrote it. */
   readonly storeVersion: number;
 }
 

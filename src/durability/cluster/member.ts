@@ -54,7 +54,7 @@ interface MemberParts {
   readonly erasures: Erasures;
 }
 
-/** What a node knows of its cluster. */
+/** The figures of a node and its cluster. */
 export interface ClusterFigures {
   /** Organizations that this node serves, and that it follows. */
   readonly served: number;

@@ -1,4 +1,4 @@
-/** Which nodes are there, by the leases that they send (leases.ts). */
+/** Keeps the list of the nodes that are there, by the leases that they send (leases.ts). */
 import type { StoredMsg } from "@nats-io/jetstream";
 import { limits } from "../../../schemas/limits.ts";
 import type { Nats } from "./connection.ts";

@@ -15,7 +15,7 @@ import { requested } from "./request.ts";
 export interface StoredObject {
   readonly name: string;
   readonly bytes: number;
-  /** Of all bytes, base64url. */
+  /** The hash of all bytes, base64url. */
   readonly sha256: string;
   /** When it was written, by the clock of the node that did. */
   readonly writtenAt: number;
@@ -72,7 +72,7 @@ export class ObjectBucket {
     return info === null ? null : storedOf(info);
   }
 
-  /** Of all objects that are there as a whole. */
+  /** The names of all complete objects. */
   async names(): Promise<string[]> {
     const prefix = `$O.${this.#name}.M.`;
     const options = { subjects_filter: `${prefix}>` };

@@ -1,4 +1,7 @@
-/** What operators want of a cluster: an organization on a node, or a node without organizations (cli cluster). */
+/**
+ * Sends the requests of operators to a cluster: an organization on a node, or a node without organizations (cli
+ * cluster).
+ */
 import { setTimeout as wait } from "node:timers/promises";
 import { limits } from "../../../schemas/limits.ts";
 import { ClusterUnusable } from "./cluster-unusable.ts";

@@ -1,7 +1,7 @@
 /**
- * Which organizations this node serves. It takes those that are its own by placement (placement.ts) and have no owner
- * that lives, and hands over those that belong elsewhere. The directory says who serves; a claim in the organization's
- * stream keeps everybody else from writing (claim.ts).
+ * Decides which organizations this node serves. It takes those that are its own by placement (placement.ts) and have no
+ * owner that lives, and hands over those that belong elsewhere. The directory says who serves; a claim in the
+ * organization's stream keeps all other nodes from writing (claim.ts).
  */
 import { limits } from "../../../schemas/limits.ts";
 import type { RealmEntry } from "../../store/root.ts";
@@ -15,7 +15,7 @@ import { type Candidate, KnownScores, preferredNode } from "./placement.ts";
 import type { RealmClaims } from "./realm-claims.ts";
 import type { StreamJournal } from "./stream-journal.ts";
 
-/** What the server does with organizations that come and go. */
+/** The server's handlers for organizations that this node takes or hands over. */
 export interface ServedRealms {
   /** Everything of it is in the store, and its turns go to this journal: opens it. */
   open(realmId: number, journal: StreamJournal): void;
@@ -51,7 +51,7 @@ export interface RealmPlacementOptions {
   /** The organizations of the data folder. */
   readonly listed: () => readonly RealmEntry[];
   readonly warn: (line: string) => void;
-  /** Who owns what has changed. */
+  /** The owner of an organization has changed. */
   readonly onChange: () => void;
 }
 
@@ -302,7 +302,7 @@ export class RealmPlacement {
     }
   }
 
-  /** Nobody has ever written it, and this node has no store of it. */
+  /** No node has ever written it, and this node has no store of it. */
   #hasNothing(id: number, { epoch }: ChainHead): boolean {
     return epoch === 0 && id === firstRealmId && this.#options.listed().length === 0;
   }

@@ -1,5 +1,5 @@
 /**
- * What a node keeps in the cluster besides the turns of its organizations: snapshots of their stores, and their files. It
+ * Keeps snapshots of the organizations' stores, and their files, in the cluster. It
  * has a connection of its own, so that large things do not delay the acknowledgements of turns.
  */
 import { limits } from "../../../schemas/limits.ts";

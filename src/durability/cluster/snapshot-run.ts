@@ -12,7 +12,7 @@ export interface SnapshotRunOptions extends Omit<SnapshotMakerOptions, "snapshot
   readonly onMade: (made: MadeSnapshot) => void;
 }
 
-/** Of one organization; null: the newest snapshot had everything. */
+/** The snapshot of one organization; null: the newest snapshot had everything. */
 export interface MadeSnapshot {
   readonly organization: number;
   readonly made: { readonly turn: number; readonly bytes: number } | null;

@@ -1,7 +1,7 @@
 /**
- * Which snapshots of the stores the cluster has. An organization has at most two, the newest ones: each was read back and
- * checked before it was listed. The list of an organization is one message, which is replaced only by a node that has
- * read it.
+ * The list of the snapshots that the cluster has of each store. An organization has at most two, the newest ones: each
+ * was read back and checked before it was listed. The list of an organization is one message, which is replaced only by
+ * a node that has read it.
  */
 import type { StoredMsg } from "@nats-io/jetstream";
 import { limits } from "../../../schemas/limits.ts";
@@ -27,7 +27,7 @@ export interface Snapshot {
 export interface SnapshotList {
   /** The newest one first. */
   readonly snapshots: readonly Snapshot[];
-  /** Of the message; 0 if there is none. */
+  /** The revision of the message; 0 if there is none. */
   readonly revision: number;
 }
 
@@ -55,7 +55,7 @@ export class Snapshots {
     return { snapshots: found.json<{ snapshots: Snapshot[] }>().snapshots, revision: found.seq };
   }
 
-  /** @returns null as long as there is no stream: nobody has made a snapshot yet */
+  /** @returns null as long as there is no stream: no node has made a snapshot yet */
   async #existing(request: () => Promise<StoredMsg | null>): Promise<StoredMsg | null> {
     return requested(this.#nats, async () => {
       try {

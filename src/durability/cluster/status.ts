@@ -1,4 +1,4 @@
-/** What `cli cluster status` shows: read from the streams and told by the nodes. */
+/** The figures of `cli cluster status`, from the streams and from the nodes. */
 import { headOf } from "./claim.ts";
 import { connectNats, type NatsOptions } from "./connection.ts";
 import { Directory } from "./directory.ts";

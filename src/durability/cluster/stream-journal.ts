@@ -1,7 +1,8 @@
 /**
- * The journal of one realm in its stream. What is appended while a message is under way goes out with the next one, so
- * there is one message in flight for each realm: JetStream checks that it follows the last message of the realm, whose
- * number is known only when it is acknowledged. A message is durable when a majority of the servers has flushed it.
+ * The journal of one realm in its stream. Records that are appended while a message is in flight are sent with the next
+ * one, so there is one message in flight for each realm: JetStream checks that it follows the last message of the
+ * realm, whose number is known only when it is acknowledged. A message is durable when a majority of the servers has
+ * flushed it.
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { limits } from "../../../schemas/limits.ts";
@@ -18,7 +19,7 @@ export interface StreamJournalOptions {
   readonly fatal: (error: JournalLost) => void;
 }
 
-/** A message under way and the records that it completes. */
+/** A message in flight and the records that it completes. */
 interface Outgoing {
   readonly bytes: Uint8Array;
   /** The same for each attempt, and for nothing else. */
@@ -29,7 +30,7 @@ interface Outgoing {
 
 /** Records that were acknowledged together. */
 interface Sent {
-  /** Of the message, or of the first part. */
+  /** The sequence number of the message, or of its first part. */
   readonly sequence: number;
   readonly position: RecordNumber;
 }
@@ -42,7 +43,7 @@ export class StreamJournal implements Journal {
   #appended: RecordNumber;
   #durable: RecordNumber;
   #released: RecordNumber;
-  /** What was not released yet, in order. */
+  /** The messages that were not released yet, in order. */
   #sent: Sent[] = [];
   /** Purges run one after the other. */
   #purged: Promise<void> = Promise.resolve();
@@ -67,7 +68,7 @@ export class StreamJournal implements Journal {
     this.#sent.push({ sequence: claim.sequence, position: claim.position });
   }
 
-  /** Of this node's ownership. */
+  /** The epoch of this node's ownership. */
   get epoch(): number {
     return this.#options.claim.epoch;
   }
@@ -140,7 +141,7 @@ export class StreamJournal implements Journal {
   #begin(): void {
     if (this.#isSending || this.#lost !== null) return;
     this.#isSending = true;
-    // What the caller appends in the same step goes out together.
+    // Records that the caller appends in the same step are sent together.
     queueMicrotask(() => void this.#send());
   }
 

@@ -16,7 +16,7 @@ export class StreamNews {
     this.#streams = streams;
   }
 
-  /** Of organizations whose number of messages is another one than before. */
+  /** The ids of organizations whose number of messages has changed. */
   async changed(): Promise<number[]> {
     const changed: number[] = [];
     for (const { name, subjects } of this.#streams.all) {

@@ -99,7 +99,8 @@ async function applyToCopies(dataDir: string, copies: string): Promise<void> {
       await applyRecords(recoverJournal(folder, null).records(), (id) => storeIn(copies, id));
       return;
     } catch (error) {
-      // The server wrote, or used a segment again, between two reads. What was applied is skipped the next time.
+      // The server wrote, or used a segment again, between two reads. Records that were applied are skipped the next
+      // time.
       const isPassing = error instanceof JournalDamaged || (error as NodeJS.ErrnoException).code === "ENOENT";
       if (!isPassing || attempt === attempts_max) throw error;
       await wait(attemptPauseMs);
@@ -107,7 +108,7 @@ async function applyToCopies(dataDir: string, copies: string): Promise<void> {
   }
 }
 
-/** What a backup needs to know of the journal. */
+/** The operations of the journal that a backup needs. */
 export function journalPorts(dataDir: string, ports: FileLockPorts): Pick<BackupPorts, "lockJournal" | "applyRecords"> {
   const folder = journalFolder(dataDir);
   const none: FileLock = { renew: () => Promise.resolve(), release: () => Promise.resolve() };

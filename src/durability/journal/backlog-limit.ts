@@ -1,16 +1,16 @@
 /**
- * The room that a process has for what its disks lack: turns that are not durable yet, rows and records that the stores
- * do not have yet. All journals of a process share one, so its bounds hold for them together, and whoever makes room
- * wakes everybody who waits for it.
+ * Bounds the backlog of a process: turns that are not durable yet, rows and records that the stores
+ * do not have yet. All journals of a process share one, so its bounds hold for them together, and a journal that makes
+ * room wakes all callers that wait for it.
  */
 import { limits } from "../../../schemas/limits.ts";
 import type { MemoryCount } from "./overlay.ts";
 
-/** What a journal and its stores lack, in bytes. */
+/** The bytes that a journal and its stores do not have yet. */
 export interface Backlog {
-  /** Of turns that are not durable yet. */
+  /** The size of turns that are not durable yet. */
   readonly unflushedBytes: number;
-  /** Of records that the stores do not have yet. */
+  /** The size of records that the stores do not have yet. */
   readonly uncheckpointedBytes: number;
   /** An upper bound of the memory of these records. */
   readonly recordMemoryBytes: number;

@@ -1,5 +1,5 @@
 /**
- * What the checkpoint thread does with its tasks: writes the turns that the main thread hands over into the stores. It
+ * Runs the tasks of the checkpoint thread: it writes the turns that the main thread hands over into the stores. It
  * keeps the stores of open realms open.
  */
 import { OwnershipLost } from "../../store/path-guard.ts";

@@ -32,7 +32,7 @@ export function nextTurn(last: number, turn: number, folder: string): number {
   );
 }
 
-/** Of rows that were written several times, the last state; one table after the other. */
+/** The last state of each row that was written, one table after the other. */
 export function latestOf(turns: readonly TurnRecord[]): RecordedWrite[] {
   const latest = new Map<string, Map<string, RecordedWrite>>();
   let table = "";

@@ -40,7 +40,7 @@ interface AdoptedRealm extends StoredRealm {
   onApplied: () => void;
 }
 
-/** What the thread is doing. */
+/** The order that the thread is working on. */
 interface Order {
   readonly realm: AdoptedRealm;
   /** Number of records. */
@@ -75,10 +75,10 @@ export class Checkpointer {
   /** In the order in which they are visited. */
   readonly #realms = new Map<number, AdoptedRealm>();
   #durable: RecordNumber = 0;
-  /** Where the run under way ends. */
+  /** The last record of the running checkpoint. */
   #runUpTo: RecordNumber = 0;
   #waitingBytes = 0;
-  /** Of the packs. */
+  /** The size of all packs. */
   #packBytes = 0;
   #underWay: Order | null = null;
   #cancelTimer: (() => void) | null = null;
@@ -213,7 +213,7 @@ export class Checkpointer {
       this.#order(realm, records);
       return;
     }
-    // What became durable meanwhile waits for the next run.
+    // Records that became durable meanwhile wait for the next run.
     if (this.#hasDue) this.#runLater();
   }
 

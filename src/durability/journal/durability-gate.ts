@@ -8,9 +8,9 @@ import type { Journal, RecordNumber } from "./journal.ts";
 import type { MemoryCount } from "./overlay.ts";
 
 /**
- * What a read has seen: it waits for the turns that it shows, and for no others (M9). Somebody who reads the users does
- * not wait for the messages that others are posting. Only synchronous reads can be watched; the others wait for
- * everything.
+ * Notes the turns that a read has seen. Its answer waits for these turns and for no others (M9). Somebody who reads the
+ * users does not wait for the messages that others are posting. Only synchronous reads can be watched; the others wait
+ * for everything.
  */
 export class ReadTracker {
   /** The record that wrote a table last. */
@@ -56,7 +56,7 @@ export interface DurabilityGate {
   readonly isOpen: boolean;
   /** The record of the realm's last turn: what memory shows at most. */
   readonly newestRecord: RecordNumber;
-  /** What synchronous reads have seen. */
+  /** Tracks the turns that synchronous reads have seen. */
   readonly reads: ReadTracker;
   isOpenFor(position: RecordNumber): boolean;
   /**
@@ -106,15 +106,18 @@ export interface DurabilityGatesOptions {
   readonly clock: { monotonic(): number; soon(callback: () => void): void };
   /** Something that left threw. Everything behind it still leaves. */
   readonly reportBug: (error: unknown) => void;
-  /** Whether anything may leave at all; by default always. What waits then never leaves: the process is about to end. */
+  /**
+   * Whether anything may leave at all; by default always. If not, waiting answers never leave: the process is about to
+   * end.
+   */
   readonly mayLeave?: () => boolean;
 }
 
-/** What waits in a process. The journal has one order for all realms, so there is one list in that order. */
+/** The answers that wait in a process. The journal has one order for all realms, so there is one list in that order. */
 export class DurabilityGates {
   readonly #options: DurabilityGatesOptions;
   #waiting: Waiting[] = [];
-  /** How many of them have left in the walk under way. */
+  /** The number of answers that the running walk has released. */
   #left = 0;
   #isGoingOn = false;
   /** Everything that waited for a record up to here has left. */
@@ -180,7 +183,7 @@ export class DurabilityGates {
   #letLeave(durable: RecordNumber): void {
     const { clock, memory } = this.#options;
     const end = clock.monotonic() + limits.gate_pass_ms_max;
-    // What leaves may let more leave behind it, so the list can grow during the walk.
+    // A released answer can release the next one, so the list may grow while we iterate.
     for (
       let next = this.#waiting[0];
       next !== undefined && next.position <= durable && (this.#left === 0 || clock.monotonic() < end);

@@ -24,9 +24,9 @@ export interface DurableTables {
 
 /** How far disk and stores are behind memory. */
 export interface Lag {
-  /** Of turns that are not durable yet. */
+  /** The size of turns that are not durable yet. */
   readonly unflushedBytes: number;
-  /** Of records that the stores do not have yet. */
+  /** The size of records that the stores do not have yet. */
   readonly uncheckpointedBytes: number;
 }
 

@@ -115,7 +115,7 @@ interface Waiting {
 }
 
 export class FileJournal implements Journal {
-  /** Of this process's ownership. */
+  /** The epoch of this process's ownership. */
   readonly epoch: number;
   readonly #parts: JournalParts;
   readonly #isReady = promised();

@@ -27,9 +27,9 @@ export interface Frame {
   readonly kind: FrameKind;
   readonly recordBytes: number;
   readonly realmId: number;
-  /** Of the owner that wrote it. */
+  /** The epoch of the owner that wrote it. */
   readonly epoch: number;
-  /** Of its record; that of the next record in a mark. */
+  /** The number of its record; in a mark, that of the next record. */
   readonly position: RecordNumber;
   /** The last record that was durable when the frame was written. */
   readonly durable: RecordNumber;

@@ -1,4 +1,4 @@
-/** What copies the records of a journal elsewhere (src/durability/archive/), and needs them until then. */
+/** The archive of a journal's records (src/durability/archive/), which the journal keeps until they are copied. */
 import type { RecordNumber } from "./journal.ts";
 
 export interface JournalArchive {

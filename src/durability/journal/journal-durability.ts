@@ -173,7 +173,7 @@ export class JournalDurability implements Durability {
   #flushed(): void {
     const now = this.#options.clock.monotonic();
     if (this.#waitingSince !== null) this.#options.flushTimes?.observe(now - this.#waitingSince);
-    // What was appended during the flush waits at most since then.
+    // Records that were appended during the flush have waited at most since then.
     this.#waitingSince = this.#journal.unflushedBytes > 0 ? now : null;
   }
 
@@ -209,7 +209,7 @@ export class JournalDurability implements Durability {
     this.#options.assertOwned?.();
   }
 
-  /** What was stored before a backup began is in its copy of the stores. */
+  /** A backup copies the stores, so it has all rows that were stored before it began. */
   async #release(): Promise<void> {
     const upTo = Math.min(this.#checkpointer.storedUpTo, this.#options.archive?.keepsAfter ?? Number.POSITIVE_INFINITY);
     if (!(await this.#options.isLocked())) this.#journal.release(upTo);

@@ -72,7 +72,7 @@ export class JournalWriter {
   #note(note: JournalWriterNote): void {
     const file = openSync(this.#path, constants.O_WRONLY);
     try {
-      // Of one length, so that the disk replaces a note as a whole.
+      // All notes have one length, so that the disk replaces a note as a whole.
       writeSync(file, `${JSON.stringify(note).padEnd(noteBytes - 1)}\n`, 0);
       fsyncSync(file);
     } finally {

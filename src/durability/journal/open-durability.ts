@@ -41,7 +41,7 @@ export async function openDurability(given: OpenDurabilityOptions): Promise<Dura
   const { dataDir, archive, isErased, checkStore, ...options } = given;
   const folder = journalFolder(dataDir);
   const isLocked = () => areFilesLocked(folder, options.clock.now());
-  // A backup under way has copied some stores already, and brings into them what they lacked when it began.
+  // A running backup has copied some stores already, and applies to them the records that they lacked when it began.
   const isWanted = await isLocked();
   const { journal, recovered } = await openFileJournal({
     folder,

@@ -172,7 +172,7 @@ interface Started {
   readonly rest: Iterator<OverlayRow>;
 }
 
-/** What a range returns: entries or keys. */
+/** The kind of items that a range returns: entries or keys. */
 interface Kind<T> {
   readonly keyOf: (item: T) => unknown;
   readonly made: (row: OverlayRow) => T;

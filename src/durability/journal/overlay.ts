@@ -1,6 +1,6 @@
 /**
  * The rows of turns that LMDB does not have yet, in memory. Every read consults them first: a point read is one look-up,
- * a range merges them with the rows below (overlay-tables.ts). Rows of the turn under way are among them, and can be
+ * a range merges them with the rows below (overlay-tables.ts). Rows of the running turn are among them, and can be
  * taken back.
  */
 import type { TableName } from "../../../schemas/records.ts";
@@ -15,9 +15,9 @@ import type { TableRange } from "../../store/tables.ts";
 import { type OverlayRow, SortedRows } from "./sorted-rows.ts";
 
 /**
- * What the objects of an overlay take on the heap at most, as test/journal/overlay-memory.test.ts measures: of a row,
- * its places in map and lists; of its bytes, the Buffer; of a key that is no number, the list and two strings, without
- * their characters; of a turn, its lists.
+ * The most bytes that the objects of an overlay take on the heap, as test/journal/overlay-memory.test.ts measures: of a
+ * row, its places in map and lists; of its bytes, the Buffer; of a key that is no number, the list and two strings,
+ * without their characters; of a turn, its lists.
  */
 const heapBytes = { row: 230, buffer: 110, key: 150, turn: 260 } as const;
 
@@ -43,7 +43,7 @@ class OverlayTable {
   }
 }
 
-/** A state of the turn under way, to which it can be taken back. */
+/** A state of the running turn, to which it can be taken back. */
 export interface Mark {
   readonly undone: number;
   readonly touched: number;
@@ -65,7 +65,7 @@ interface TurnRows {
 export class Overlay {
   readonly #tables = new Map<TableName, OverlayTable>();
   #turn: number;
-  /** What the turn under way wrote: how to take it back, and each row once. */
+  /** The writes of the running turn: how to take them back, and each row once. */
   #undo: Undo[] = [];
   #touched: TableRow[] = [];
   /** The rows that each turn wrote, oldest first. A row that a later turn wrote again belongs to that one. */
@@ -82,7 +82,7 @@ export class Overlay {
     this.#all = all;
   }
 
-  /** The turn under way, or the next one. */
+  /** The running turn, or the next one. */
   get turn(): number {
     return this.#turn;
   }
@@ -184,7 +184,7 @@ export class Overlay {
     this.#touched.length = touched;
   }
 
-  /** What the turn under way wrote: each row once, with its last bytes. */
+  /** The rows that the running turn wrote, each once, with its last bytes. */
   written(): readonly OverlayTable[] {
     const tables: OverlayTable[] = [];
     for (const row of this.#touched) {

@@ -72,7 +72,7 @@ export class RecordPack {
     }
     this.#parts.splice(0, whole);
     const [rest] = this.#parts;
-    // What is not durable yet stays, so only a part of a buffer goes.
+    // Records that are not yet durable stay in the buffer.
     if (rest !== undefined && left > 0) {
       taken.push(rest.buffer.slice(0, left));
       rest.buffer.copyWithin(0, left, rest.used);

@@ -152,8 +152,8 @@ class SegmentReader {
 }
 
 /**
- * What a process wrote and did not flush before it ended is in the memory of the system, and would be lost with the
- * power after this process has shown it.
+ * Bytes that a process wrote and did not flush before it ended are in the system's memory. A power cut would lose them
+ * after this process has shown them.
  */
 function readDurably(path: string, bytes: number): Uint8Array {
   const file = openSync(path, "r");

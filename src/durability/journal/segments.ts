@@ -25,7 +25,7 @@ import { getInteger, setInteger } from "./frame.ts";
 import type { RecordNumber } from "./journal.ts";
 
 export interface SegmentName {
-  /** Of the owner that created it. */
+  /** The epoch of the owner that created it. */
   readonly epoch: number;
   /** Counts the segments of an owner, from 1. */
   readonly sequence: number;
@@ -278,7 +278,7 @@ const zerosBytes = 1024 * 1024;
 
 const descriptorPauseMs = 20;
 
-/** Of this thread, which has nothing else to do. */
+/** Blocks this thread, which has nothing else to do. */
 function pause(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }

@@ -11,7 +11,7 @@ const stateName = "colloquy: loading";
 const loading = 0;
 const loaded = 1;
 
-/** Of the threads that run. */
+/** The states of the running threads. */
 const states = new Set<Int32Array>();
 
 /** @param start starts one thread, whose program calls `noteLoaded` */

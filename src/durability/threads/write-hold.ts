@@ -37,5 +37,5 @@ export class WriteGate {
   }
 }
 
-/** Of the thread that checkpoints. */
+/** The gate of the checkpoint thread. */
 export const writeGate = new WriteGate();

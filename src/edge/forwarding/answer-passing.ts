@@ -13,7 +13,7 @@ import type { TransportResponse } from "../transport/transport.ts";
 import type { KeptBytes } from "./kept-bytes.ts";
 
 export interface PassingOptions {
-  /** What is kept of the answers to all requests. */
+  /** The bytes of answers that are kept, for all requests. */
   readonly answers: KeptBytes;
   readonly response: TransportResponse;
   readonly method: string;
@@ -124,7 +124,7 @@ function sliceOf(message: IncomingMessage, length: number): FileSlice {
   };
 }
 
-/** Of one connection, or written by the transport. */
+/** Headers that concern one connection, or that the transport writes. */
 const ofConnection: ReadonlySet<string> = new Set([
   "connection",
   "content-length",

@@ -1,6 +1,6 @@
 /**
- * The body of a forwarded request. A small one is kept until the request is answered, so that it can be sent again; of a
- * larger one only what is under way is in memory, and the client waits while the other node is behind.
+ * The body of a forwarded request. A small one is kept until the request is answered, so that it can be sent again; of
+ * a larger one only the bytes in transit are in memory, and the client waits while the other node is behind.
  */
 import type { ClientRequest } from "node:http";
 import { limits } from "../../../schemas/limits.ts";
@@ -10,7 +10,7 @@ import type { ForwardedHead } from "./forwarded-head.ts";
 
 export interface BodyPipeOptions {
   readonly budget: ByteBudget;
-  /** Whose share of the budget is used. */
+  /** The sender whose share of the budget is used. */
   readonly sender: string;
 }
 

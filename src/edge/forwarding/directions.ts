@@ -1,4 +1,4 @@
-/** What forwarding needs to know of the cluster. */
+/** The facts about the cluster that forwarding needs. */
 
 export type Destination =
   | { readonly kind: "here" }

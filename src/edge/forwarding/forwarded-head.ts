@@ -4,7 +4,7 @@ import { framingFault } from "../http/request-head.ts";
 import type { TransportRequest } from "../transport/transport.ts";
 import { nodeHeader } from "./node-header.ts";
 
-/** Of one connection (RFC 9110, 7.6.1), or written anew by each node. */
+/** Headers that concern one connection (RFC 9110, 7.6.1), or that each node writes anew. */
 const ofConnection: ReadonlySet<string> = new Set([
   "connection",
   "content-length",

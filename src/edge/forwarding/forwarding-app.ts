@@ -38,7 +38,7 @@ export interface ForwardingAppOptions {
   readonly app: WebApp;
   readonly directions: ClusterRoutes;
   readonly clock: Clock;
-  /** What a proxy says of a client. */
+  /** The address and scheme of a client, as a proxy reports them. */
   readonly readForwarded: ReadForwarded;
   /** Whether the app itself terminates TLS. */
   readonly isSecure: boolean;

@@ -1,9 +1,9 @@
-/** What the links of a node carry, for metrics. */
+/** The traffic of a node's links, for metrics. */
 
 /** A link as it is now. */
 export interface LinkState {
   readonly sockets: number;
-  /** What waits to be sent over it. */
+  /** The bytes that wait to be sent over it. */
   readonly waitingBytes: number;
   /** Since the other node was heard. */
   readonly silentMs: number;

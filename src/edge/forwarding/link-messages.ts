@@ -1,7 +1,7 @@
 /**
  * The messages of a link, which carries the sockets of an edge's clients to their owner (docs/adr/0013-edges.md). Each is
- * one binary WebSocket message: a byte for its kind, then its fields in big-endian order. Whatever changes them changes
- * the version, which both nodes have to speak.
+ * one binary WebSocket message: a byte for its kind, then its fields in big-endian order. A change of the messages
+ * needs a new version, which both nodes have to speak.
  */
 
 /** The subprotocol of the link's handshake. A node offers all versions that it speaks, the newest first. */

@@ -1,7 +1,8 @@
 /**
- * What waits for a link, at its owner's end. A payload that several clients of the edge receive is kept once, with its
- * receivers. Answers and long messages to one client wait in a line of the client's own; the lines take turns, so that
- * nobody's long answer holds up the events of others. Each client gets its messages in order.
+ * The messages that wait for a link, at its owner's end. A payload that several clients of the edge receive is kept
+ * once, with its receivers. Answers and long messages to one client wait in a line of the client's own; the lines take
+ * turns, so that a long answer to one client does not delay the events of others. Each client gets its messages in
+ * order.
  */
 import { limits } from "../../../schemas/limits.ts";
 import type { Part } from "./link-messages.ts";
@@ -39,7 +40,7 @@ export interface End {
 }
 
 export interface LinkWriter<R> {
-  /** Whether so many bytes may be under way to the edge, and one message more. */
+  /** Whether so many bytes may be in transit to the edge, and one message more. */
   hasRoom(windowBytes: number): boolean;
   /** To those of its receivers that are not gone. */
   shared(message: Shared<R>): void;

@@ -1,6 +1,6 @@
 /**
- * The socket of a client whose connection another node has, as its owner's sessions see it. What waits for the link, and
- * what has reached the edge and not the client, counts as buffered.
+ * The socket of a client whose connection another node has, as its owner's sessions see it. Bytes that wait for the
+ * link, and bytes that have reached the edge but not the client, count as buffered.
  */
 import { limits } from "../../../schemas/limits.ts";
 import { sendStatus, type TransportSocket } from "../transport/transport.ts";

@@ -9,7 +9,7 @@ export const nodeHeader = "x-colloquy-node";
 /** In an answer to another node: nothing was done, because the organization is elsewhere. */
 export const elsewhereHeader = "x-colloquy-elsewhere";
 
-/** What the node that has the client's connection knows of it. */
+/** The facts about a client from the node that has its connection. */
 export interface ForwardedClient {
   readonly address: string;
   readonly isSecure: boolean;

@@ -177,7 +177,7 @@ export class OwnerLink implements SocketLink, LinkWriter<LinkedSocket> {
   pushShared(socket: LinkedSocket, payload: Buffer, isBinary: boolean): boolean {
     if (this.#isOver || !this.#queue.pushShared(socket, payload, isBinary)) return false;
     this.#unflushedBytes += payload.length;
-    // What was not flushed yet does not count as buffered.
+    // Bytes that were not flushed yet do not count as buffered.
     if (this.#unflushedBytes >= limits.forward_link_shared_message_bytes_max) this.#flush();
     this.#flushSoon();
     return true;

@@ -51,7 +51,7 @@ export class RequestForwarder {
   readonly #body: BodyPipe;
   #upstream: Upstream | null = null;
   #stopPassing: () => void = () => undefined;
-  /** Of the answer, the client has got something or is about to. */
+  /** The client has received a part of the answer or is about to. */
   #isPassing = false;
   #isOver = false;
   /** How long the search for a node may take; it starts anew when one is lost. */

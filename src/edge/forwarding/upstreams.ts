@@ -1,4 +1,4 @@
-/** HTTP/1.1 connections to other nodes, kept alive, and the requests under way on them. */
+/** HTTP/1.1 connections to other nodes, kept alive, and the pending requests on them. */
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { limits } from "../../../schemas/limits.ts";
@@ -24,7 +24,7 @@ export type UpstreamAnswer =
 const agentOptions = {
   keepAlive: true,
   maxFreeSockets: limits.forward_connections_idle_max,
-  // Of an idle connection: the other side would close it later, perhaps while a request is under way to it.
+  // Closes an idle connection before the other side would, which might happen while a request is in transit.
   timeout: limits.forward_idle_ms_max,
 } as const;
 
@@ -33,7 +33,7 @@ export class Upstreams {
   readonly #clock: Clock;
   readonly #plain = new HttpAgent(agentOptions);
   readonly #secure = new HttpsAgent(agentOptions);
-  /** Ends what is under way to a process. */
+  /** Ends the pending requests to a process. */
   readonly #underWay = new Map<() => void, string>();
   #cancelCheck: (() => void) | null = null;
   #checkDueAt = 0;

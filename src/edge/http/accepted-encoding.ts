@@ -1,4 +1,6 @@
-/** Which coding of a content an Accept-Encoding header asks for. Clients that allow any coding get the plain content. */
+/**
+ * Chooses the coding of a content by the Accept-Encoding header. Clients that allow any coding get the plain content.
+ */
 export type Coding = "br" | "gzip";
 
 const patterns: Readonly<Record<Coding, RegExp>> = { br: patternOf("br"), gzip: patternOf("gzip") };

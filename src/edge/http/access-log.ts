@@ -26,8 +26,8 @@ export interface FailedRequestsOptions {
 
 /**
  * Requests that were answered with 500: each answer has an id, and a line of the log names it, so that a user's report
- * leads to the fault. The fault itself is logged once, just before. Of many in a second, some are named and the others
- * counted: the same damage may fail every request.
+ * leads to the fault. The fault itself is logged once, just before. If many occur in a second, some are named and the
+ * others counted: the same damage may fail every request.
  */
 export class FailedRequests {
   readonly #options: FailedRequestsOptions;
@@ -78,7 +78,7 @@ export interface AccessLine {
   readonly address?: string;
 }
 
-/** Of a WebSocket. */
+/** The handshake of a WebSocket. */
 export interface Handshake {
   readonly path: string;
   readonly status: number;
@@ -96,7 +96,7 @@ export interface AccessLogOptions {
   readonly monotonic: () => number;
 }
 
-/** What clients may choose as an id: it is repeated in an answer's header and in the log. */
+/** The ids that clients may choose: an id is repeated in an answer's header and in the log. */
 const idShape = /^[\w.:=/+-]{1,128}$/;
 const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 const ipv4BytesShown = 3;

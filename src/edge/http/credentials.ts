@@ -90,8 +90,8 @@ function decodeBasic(encoded: string): { email: string; key: string } | null {
 }
 
 /**
- * What follows from headers that were verified: in memory only (S2), bounded in bytes for the process (S3). An entry
- * knows no realm: it counts only where the rows from which it follows are the realm's present ones (S1).
+ * The users and keys that verified headers stand for: in memory only (S2), bounded in bytes for the process (S3). An
+ * entry knows no realm: it counts only where the rows from which it follows are the realm's present ones (S1).
  */
 export class RememberedHeaders<V extends object> {
   /** Least recently used first out. Each entry has a size above zero, so the bound on bytes also bounds their number. */

@@ -177,7 +177,7 @@ export interface RawForm {
   readonly body: Buffer | null;
 }
 
-/** What a form submitted: texts by name, and files. */
+/** The contents of a submitted form: texts by name, and files. */
 export interface SubmittedForm {
   readonly values: ReadonlyMap<string, string>;
   readonly files: readonly UploadedFile[];

@@ -75,7 +75,7 @@ export class HttpResponder {
   #abortListeners: (() => void)[] | null = null;
   #isLast = false;
   #gate: DurabilityGate = alwaysDurable;
-  /** What the answer shows; null: whatever memory holds when it is given. */
+  /** The newest record that the answer shows; null: the newest record in memory when the answer is given. */
   #seen: RecordNumber | null = null;
   #who: (() => string) | null = null;
   readonly #onEnd: () => void;

@@ -21,7 +21,7 @@ export interface PageRequest {
   readonly userAgent: string;
   /** Whether a browser says that a page of another site sent the request (D203). */
   readonly isFromForeignPage: boolean;
-  /** What the browser says of the page that sent the request; "" if it says nothing. */
+  /** The browser's statement about the page that sent the request; "" if there is none. */
   readonly fetchSite: string;
   /** Address of the client, for limits. It must be read before the first `await`. */
   readonly address: () => string;

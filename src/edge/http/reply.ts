@@ -6,7 +6,7 @@
  *
  * The status line and the headers of an answer.
  *
- * Headers of every answer that guard browsers, whoever writes it (D277).
+ * Headers that guard browsers; every answer has them (D277).
  */
 import type { Refusal } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
@@ -70,7 +70,7 @@ function isOfBrowser(head: RequestHead | null): boolean {
 
 export type AnswerBody = string | Buffer | BodyParts;
 
-/** What `write` calls after 0.3 us of choosing an encoding; the typings lack it. */
+/** The method that `write` calls after it has chosen an encoding in 0.3 us; the typings lack it. */
 type Utf8Memory = Buffer & { utf8Write(text: string, at: number): number };
 
 /** A UTF-16 code unit has at most three bytes in UTF-8. */

@@ -49,7 +49,7 @@ export interface RequestHead {
   readonly range: string;
   readonly ifRange: string;
   readonly acceptEncoding: string;
-  /** Which the client chose for the request; "" usually. */
+  /** The id that the client chose for the request; "" usually. */
   readonly requestId: string;
   readonly forwarded: Forwarded;
   readonly hasBody: boolean;

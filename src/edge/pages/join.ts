@@ -68,7 +68,7 @@ function serve(request: PageRequest, tools: JoinTools): HttpReply | Promise<Http
   return state === "valid" ? form(request, invited, noEntries, null) : endedPage(state);
 }
 
-/** What a key is good for. */
+/** The invitation that a key opens. */
 interface Invited {
   readonly invitation: InvitationRecord;
   /** The only address that may join; "": any. */

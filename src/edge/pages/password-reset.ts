@@ -151,8 +151,8 @@ function done(realm: Realm): HttpReply {
 }
 
 /**
- * Whoever presses the button twice sees only the second answer, whose link is used. The right password gets the answer
- * of the first one; another one is a failed login, so guessing a link costs what guessing a password does.
+ * A user who presses the button twice sees only the second answer, whose link is used. The right password gets the
+ * answer of the first one; another one is a failed login, so guessing a link costs what guessing a password does.
  */
 async function sentAgain(request: PageRequest, tools: PasswordResetTools): Promise<HttpReply> {
   const [username, password] = [textOf(request, "username"), textOf(request, "password")];

@@ -1,7 +1,7 @@
 /**
  * Switches a kind of emails off from a link in one of them, without a login (RFC 8058; D258). Viewing the page changes
- * nothing, because mail scanners follow links. The signature in the link is the proof of a POST, whoever sends it and
- * whatever its body is: mail services send it from their own servers.
+ * nothing, because mail scanners follow links. The signature in the link authorizes a POST from any sender and with any
+ * body: mail services send it from their own servers.
  */
 
 import { command } from "../../../actors/protocol/commands.ts";

@@ -147,7 +147,7 @@ export class PublishBatch {
   }
 
   /**
-   * The publication is over. What it brought leaves in pieces when it is durable (M1): if each socket waited at the gate,
+   * The publication is over. Its frames are sent in chunks when it is durable (M1): if each socket waited at the gate,
    * that would cost as much as writing to it.
    */
   end(gate: Pick<DurabilityGate, "waitFor">, reportBug: (error: unknown) => void): void {

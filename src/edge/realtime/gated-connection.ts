@@ -1,6 +1,6 @@
 /**
  * A socket's connection behind its realm's gate: messages wait until everything that the realm's memory showed when
- * they were sent is durable (M1), and leave in order. What waits counts as buffered.
+ * they were sent is durable (M1), and leave in order. Waiting messages count as buffered.
  */
 import type { DurabilityGate } from "../../durability/journal/durability-gate.ts";
 import { type SocketConnection, sendStatus } from "../transport/transport.ts";
@@ -22,7 +22,7 @@ export class GatedConnection implements BufferedConnection {
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
   #isClosed = false;
-  /** What is being sent has passed the gate. */
+  /** The message that is being sent has passed the gate. */
   #hasPassed = false;
   /** Something that had passed could not be sent: only the end follows, so that the client knows of no gap (E3). */
   #isCut = false;

@@ -30,7 +30,10 @@ interface Delivery {
 
 const collectIdleMs = 60_000;
 
-/** What a hub hands to the next one of its realm in this process, so that closing an idle realm shows nowhere. */
+/**
+ * The state that a hub hands to the next one of its realm in this process, so that clients do not notice when an idle
+ * realm is closed.
+ */
 export interface ParkedHub {
   readonly restart: EventRecord | null;
   /** By queue; on the monotonic clock. */
@@ -58,7 +61,7 @@ export class Hub implements EventSink {
   #restart: EventRecord | null = null;
   readonly #newlyOnline: NewlyOnline;
   readonly #delivered: Counter<"poll" | "socket"> | null;
-  /** In the publication under way. */
+  /** In the running publication. */
   #counts = { poll: 0, socket: 0 };
   /**
    * Called after the turn with a user whose account was deactivated: their sockets without a queue are closed, too.
@@ -244,7 +247,7 @@ export class Hub implements EventSink {
     return [...this.#queues.all()].filter(({ userId }) => former.has(userId) && receivesCopy(view, record, userId));
   }
 
-  /** Called after the turn. What it sends leaves through the gate (M1). */
+  /** Called after the turn. Its events pass the gate before they are sent (M1). */
   publish(): void {
     if (this.#deliveries.length > 0) this.#deliverAll();
     // Before the polls are answered: the poll of a removed queue is rejected, whatever it received.

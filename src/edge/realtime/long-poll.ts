@@ -99,7 +99,7 @@ class WaitingPoll implements ApiKeyConnection, PollReader {
     const queue = this.#queue;
     let from = this.#after < queue.deliveredUpTo ? this.#after + 1 : queue.firstPending;
     let isComplete = true;
-    // A turn may run between the last slice and here. What it pushed precedes everything that is pushed or kept later.
+    // A turn may run between the last slice and here. Its events precede all that are pushed or kept later.
     for (; isComplete && from !== null && this.#isCollecting(); from = queue.firstPending) {
       isComplete = await this.#collect(from);
     }

@@ -1,4 +1,4 @@
-/** What the builders of events know about a queue: its owner's wishes, but not its reader or its position. */
+/** The facts about a queue that the builders of events use: its owner's choices, but not its reader or its position. */
 
 import type { ExtraType } from "../../../domain/emoji/extra-type.ts";
 import type { ClientCapability, QueueOptions } from "../../../schemas/queues.ts";

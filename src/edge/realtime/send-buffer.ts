@@ -13,7 +13,10 @@ import { type SocketConnection, sendStatus } from "../transport/transport.ts";
 
 export type RecordNumber = DurabilityGate["newestRecord"];
 
-/** A connection whose messages wait at a gate (gated-connection.ts). What waits here does not pass it a second time. */
+/**
+ * A connection whose messages wait at a gate (gated-connection.ts). Messages that wait here do not pass it a second
+ * time.
+ */
 export interface BufferedConnection extends SocketConnection {
   /** The last record that a message shows which is sent now. */
   readonly shown: RecordNumber;
@@ -69,7 +72,7 @@ export class SendBuffer {
   #reserved: ReservedBytes | null = null;
   /** The first message waits at the gate. */
   #isPostponed = false;
-  /** What shows this record has passed the gate. */
+  /** Messages that show this record have passed the gate. */
   #passedUpTo: RecordNumber = 0;
   /** Name of the timer that watches a large answer; null if it was never set. */
   #timer: string | null = null;

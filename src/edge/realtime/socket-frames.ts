@@ -68,8 +68,8 @@ function headOf(type: string, ref: string | null) {
 }
 
 /**
- * The reply with an operation's answer. A long one stays in pieces: joining megabytes would copy them (S3). What is
- * already JSON, such as stored messages, is read again for MessagePack.
+ * The reply with an operation's answer. A long one stays in parts: joining megabytes would copy them (S3). Parts that
+ * are already JSON, such as stored messages, are parsed for MessagePack.
  * @param ignored the names of parameters that the operation does not declare
  */
 export function encodeAnswer(

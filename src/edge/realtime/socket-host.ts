@@ -1,4 +1,4 @@
-/** What the sockets of a realm share. */
+/** The parts that the sockets of a realm share. */
 import type { Refusal } from "../../../schemas/errors.ts";
 import type { Counter } from "../../metrics/instruments.ts";
 import type { Authenticated } from "../../operations/calls.ts";

@@ -52,7 +52,7 @@ export class RequestReader {
     };
   }
 
-  /** What a frame asks for; for a frame that concerns the connection, its type. */
+  /** The operation that a frame requests; for a frame that concerns the connection, its type. */
   read(frame: Frame): SocketRequest | Refusal | ConnectionFrameType {
     const { type } = frame;
     const read = ownProperty<(frame: Frame) => SocketRequest | Refusal>(this.#readings, type);

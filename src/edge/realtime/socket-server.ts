@@ -85,7 +85,7 @@ export interface Handshake {
   readonly path: string;
   readonly status: number;
   readonly address: string;
-  /** Which the client chose; "" usually. */
+  /** The id that the client chose; "" usually. */
   readonly requestId: string;
 }
 
@@ -230,7 +230,7 @@ export class SocketServer {
     this.#acceptLater(response, realm, { leave, seen, isValid });
   }
 
-  /** Nobody is accepted whom a turn or the shutdown has excluded meanwhile: the client asks again. */
+  /** A client that a turn or the shutdown has excluded meanwhile is rejected; it asks again. */
   #acceptLater(response: HandshakeResponse, { gate }: Realm, later: LaterUpgrade): void {
     let isOver = false;
     response.onAborted(() => {

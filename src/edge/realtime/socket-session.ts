@@ -278,7 +278,7 @@ export class SocketSession implements ApiKeyConnection, FrameOutput, Unauthentic
     const { queue_id: queueId, last_event_id: lastEventId } = answer as ResultOf<typeof registerQueue>;
     const queue = this.#host.hub.queue(queueId);
     if (queue === undefined) return;
-    // Nobody will read a queue whose id the client does not know.
+    // If the reply was not sent, the client does not know the queue's id and could never read it.
     if (isSent) this.#attach(queue, lastEventId);
     else this.#host.realm.dispatcher.send(command({ actor: "user", id: user.id }, "queue.delete", { queueId }, null));
   }

@@ -1,4 +1,4 @@
-/** What a WebSocket handshake needs beyond what the transports check. */
+/** The checks of a WebSocket handshake that the transports do not make. */
 import { limits } from "../../../schemas/limits.ts";
 
 /** The only supported protocol version. */

@@ -104,7 +104,7 @@ class NativeApp implements WebApp {
         route.open(known(socket));
       },
       message: (socket, message, isBinary) => route.message(known(socket), new Uint8Array(message), isBinary),
-      // What is sent within this call may stay in the library's buffer until the next ping (pitfalls 2.3).
+      // Data that is sent within this call may stay in the library's buffer until the next ping (pitfalls 2.3).
       drain: (socket) =>
         void setImmediate(() => {
           if (this.#open.has(listed(socket))) route.drained(known(socket));

@@ -44,7 +44,7 @@ export function openSocket(options: SocketClientOptions, events: SocketClientEve
   let wasRefused = false;
   let stream: Socket | null = null;
   let isCorked = false;
-  /** What is sent in one pass of the event loop leaves in one write. */
+  /** Messages that are sent in one pass of the event loop leave in one write. */
   const cork = () => {
     if (isCorked) return;
     isCorked = true;

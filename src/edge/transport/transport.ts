@@ -115,13 +115,13 @@ export interface TransportResponse {
   getRemoteAddressAsText(): ArrayBuffer;
 }
 
-/** What answers a handshake that is not accepted. */
+/** The answer to a handshake that is not accepted. */
 export type HandshakeResponse = Pick<
   TransportResponse,
   "onAborted" | "writeStatus" | "writeHeader" | "cork" | "end" | "close" | "getRemoteAddressAsText"
 >;
 
-/** What `send` returns. */
+/** The result of `send`. */
 export const sendStatus = { buffered: 0, sent: 1, dropped: 2 } as const;
 
 /** The part of a socket that a session uses. After the close none of it may be called. */

@@ -1,9 +1,9 @@
 /**
- * Who may call what on the admin listener. On a Unix socket its mode decides about programs; on TCP they send the key as
- * Bearer token. Every request must name the listener by an address, as localhost or by a name of the operator: a GET of
- * a page whose name was rebound to this address has nothing else that tells it from a program's (DNS rebinding). A page
- * in a browser is answered only if it is this listener's own: no foreign page can read from it (no CORS) or send its
- * header (CSRF).
+ * Decides which caller may use which operation of the admin listener. On a Unix socket its mode decides about programs;
+ * on TCP they send the key as Bearer token. Every request must name the listener by an address, as localhost or by a
+ * name of the operator: a GET of a page whose name was rebound to this address has nothing else that tells it from a
+ * program's (DNS rebinding). A page in a browser is answered only if it is this listener's own: no foreign page can
+ * read from it (no CORS) or send its header (CSRF).
  */
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
@@ -36,7 +36,7 @@ interface Caller {
 
 export class Access {
   readonly #sessions: PageSessions;
-  /** What a caller on TCP must know; null on a Unix socket, whose mode decides. */
+  /** The key that a caller on TCP must send; null on a Unix socket, whose mode decides. */
   #key: string | null = null;
   readonly #names: ReadonlySet<string>;
 

@@ -31,7 +31,7 @@ export function expositionOf(families: readonly Family[]): Exposition {
   };
 }
 
-/** The package is loaded at the first reading: a server that nobody reads saves its memory. */
+/** The package is loaded at the first reading: a server without a reader saves its memory. */
 async function registryOf(families: readonly Family[]): Promise<Registry> {
   const { Registry } = await import("prom-client");
   const registry = new Registry();

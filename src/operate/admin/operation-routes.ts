@@ -45,7 +45,7 @@ export const linesType = "application/x-ndjson";
 
 export interface OperationRoutesOptions {
   readonly operations: readonly AdminOperation[];
-  /** What the operator's page may do, too. */
+  /** The operations that the operator's page may call, too. */
   readonly forPage: ReadonlySet<AdminOperation>;
   /** @throws AdminFailure while the server starts or stops */
   ports(): AdminPorts;
@@ -82,7 +82,7 @@ export function operationRoutes({ operations, forPage, ports, reportBug }: Opera
   );
 }
 
-/** What `GET /admin` answers to programs. */
+/** The answer of `GET /admin` to programs. */
 export function describeOperations(operations: readonly AdminOperation[]): object {
   const described = operations.map(({ name, summary, params }) => ({ name, summary, params }));
   return { version: programVersion, operations: described };
@@ -139,7 +139,7 @@ class DocumentReply implements OperationReply {
   }
 
   fail(failure: AdminFailure): void {
-    // What was not read of the body must not be taken for another request.
+    // The unread rest of the body must not be parsed as another request.
     this.#response.shouldKeepAlive = false;
     send(this.#response, json(failureCodes[failure.kind].status, errorOf(failure)));
   }

@@ -20,7 +20,7 @@ export interface AdminPage {
   asset(name: string, headers: IncomingMessage["headers"]): AdminReply | null;
 }
 
-/** What the page shows. */
+/** The figures that the page shows. */
 export interface LiveSource {
   /** @param after number of the first sample that the page does not have */
   answer(after: number): object;
@@ -31,7 +31,7 @@ export interface PageRoutesOptions {
   readonly page: AdminPage | null;
   readonly access: Access;
   readonly sessions: PageSessions;
-  /** What programs get from `GET /admin`. */
+  /** The answer of `GET /admin` to programs. */
   readonly description: object;
   /** @throws AdminFailure while the server starts or stops */
   live(): LiveSource;
@@ -96,7 +96,7 @@ function guarded(answer: Answer, reportBug: (error: unknown) => void) {
       const known = failureOf(error);
       if (known === null) reportBug(error);
       const { kind, message } = known ?? new AdminFailure("internal", "internal error: see the log of the server");
-      // What was not read of the body must not be taken for another request.
+      // The unread rest of the body must not be parsed as another request.
       response.shouldKeepAlive = false;
       send(response, json(failureCodes[kind].status, failure(kind, message)));
     }

@@ -1,6 +1,6 @@
 /**
- * What operations work on: the organizations of a running server, or of a data folder that this process has locked.
- * Both give the same realms, so an operation does not know which one it has.
+ * The organizations that operations work on: those of a running server, or of a data folder that this process has
+ * locked. Both give the same realms, so an operation does not know which one it has.
  */
 import type { Realm } from "../../runtime/realm.ts";
 import type { Lmdb } from "../../store/lmdb.ts";
@@ -34,7 +34,7 @@ export interface AdminPorts {
   realms(): readonly RealmEntry[];
   /** Whether an organization is open; null in a stopped data folder. */
   isOpen(entry: RealmEntry): boolean | null;
-  /** Rows as of the last turn. What is returned leaves after they are durable (M9). */
+  /** Rows as of the last turn. The result is returned after they are durable (M9). */
   read<T>(entry: RealmEntry, work: (lmdb: Lmdb) => T): Promise<T>;
   /** The organization as it decides and writes. It stays open until the work is done. */
   withRealm<T>(entry: RealmEntry, work: (realm: Realm) => Promise<T>): Promise<T>;

@@ -157,7 +157,7 @@ export interface Operation extends Binding {
   /** Its number in the counter of requests. */
   readonly number: number;
   readonly reader: ParameterReader;
-  /** What to redact in its answers; null: they show nobody. */
+  /** The plan of redaction for its answers; null: they show no users. */
   readonly redaction: Plan | null;
 }
 

@@ -34,7 +34,7 @@ export interface ReadParams {
 
 export type ReadValues = (submitted: Parameters, path: readonly string[]) => ReadParams | { readonly refusal: Refusal };
 
-/** What the generated code calls. */
+/** The functions that the generated code calls. */
 interface Helpers {
   readonly steps: readonly Step[];
   readonly confusing: (step: Step) => { readonly refusal: Refusal };

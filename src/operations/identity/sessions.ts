@@ -18,7 +18,10 @@ import { programName } from "./client-name.ts";
 import type { VerifiedLogin } from "./password-login.ts";
 import { newSecret } from "./secrets.ts";
 
-/** Nobody waits for the record: if it is rejected, because the disk is full or much is to do, a later use is recorded. */
+/**
+ * No caller waits for the record: if it is rejected, because the disk is full or much is to do, a later use is
+ * recorded.
+ */
 export function recordUse({ realm, caller, keyHash }: Call): void {
   if (caller === null || keyHash === null) return;
   const session = realm.view.session(keyHash);

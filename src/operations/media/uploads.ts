@@ -11,7 +11,7 @@ export function onlyFile(files: readonly UploadedFile[], otherwise: string): Upl
   return only === undefined || files.length > 1 ? refuse.badRequest(otherwise) : only;
 }
 
-/** A random stored name, so that nobody can guess it (128 bits). */
+/** A random stored name that cannot be guessed (128 bits). */
 export function newFileId(): string {
   return randomBytes(16).toString("hex");
 }

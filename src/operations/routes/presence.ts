@@ -93,7 +93,9 @@ function answerPing(call: Call<ParamsOf<typeof updatePresence>>, options: Presen
   return ok({ ...state });
 }
 
-/** The answer to nearly every ping, written without an object. It shows nobody, so there is nothing to redact (S1). */
+/**
+ * The answer to nearly every ping, written without an object. It shows no users, so there is nothing to redact (S1).
+ */
 function nothingNew(lastUpdateId: number, now: number): EncodedAnswer {
   const fields = `"presences":{},"presence_last_update_id":${lastUpdateId},"server_timestamp":${now / 1000}`;
   return { kind: "encoded", fields };

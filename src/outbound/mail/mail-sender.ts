@@ -22,7 +22,7 @@ export interface MailSenderOptions {
   readonly sender: Sender;
   readonly clock: Clock;
   readonly log: MailLog;
-  /** Absent where nobody counts deliveries. */
+  /** Absent where deliveries are not counted. */
   readonly outcomes?: Counter<DeliveryOutcome>;
 }
 

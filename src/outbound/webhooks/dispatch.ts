@@ -69,7 +69,7 @@ export interface WebhookDispatchOptions {
   readonly requestOf: (view: View, row: WebhookDeliveryRecord) => WebhookRequest | WebhookFailure | null;
   /** Turns a reply into a message of the bot; null if that is impossible. */
   readonly compose: (view: View, botId: number, reply: Reply) => WebhookReply | null;
-  /** Absent where nobody counts deliveries. */
+  /** Absent where deliveries are not counted. */
   readonly outcomes?: Counter<DeliveryOutcome>;
 }
 

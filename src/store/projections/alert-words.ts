@@ -20,7 +20,7 @@ interface Beginning {
   label: string;
   /** By the first character of their labels; null if no longer word begins like this. */
   next: Map<number, Beginning> | null;
-  /** The users who have exactly this word; null if nobody has. */
+  /** The users who have exactly this word; null if there are none. */
   people: Set<number> | null;
 }
 

@@ -22,7 +22,7 @@ export class GroupsProjection implements Projection {
   readonly #byId = new Map<number, GroupRecord>();
   readonly #byName = new Map<string, number>();
   readonly #byFoldedName = new Map<string, number[]>();
-  /** Of named groups. */
+  /** The members of named groups. */
   readonly #members = new Map<number, Set<number>>();
   /**
    * Named groups, indexed by user id: an array access costs half of a map lookup, and every permission check needs one.

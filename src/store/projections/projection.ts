@@ -18,7 +18,7 @@ export function deltaOf<T extends TableName>(table: T, key: KeyOf<T>, row: RowOf
   return { table, key, row } satisfies Delta<T> as Delta;
 }
 
-/** Whatever in memory follows the rows: it gets each delta right after a command's writes, in order (M9). */
+/** An object in memory that follows the rows: it gets each delta right after a command's writes, in order (M9). */
 export interface Follower {
   apply(delta: Delta): void;
 }

@@ -97,7 +97,7 @@ function idsOf(ids: number | ReadonlySet<number> | undefined): ReadonlySet<numbe
   return typeof ids === "number" ? new Set([ids]) : ids;
 }
 
-/** What a user's credentials of one kind have in common. */
+/** The common fields of a user's credentials of one kind. */
 interface Credential {
   readonly hash: string;
   readonly userId: number;

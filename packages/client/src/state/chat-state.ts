@@ -1,6 +1,6 @@
 /**
- * What a client knows: the answer of POST /register, kept up to date by events. A state is never changed: an event gives
- * the next one, which shares everything that did not change.
+ * The state that a client knows: the answer of POST /register, kept up to date by events. A state is never changed: an
+ * event gives the next one, which shares everything that did not change.
  */
 import type { Events, Operations } from "../api/index.ts";
 
@@ -24,7 +24,7 @@ export interface ReducerOptions {
 }
 
 export type EventOfType<T extends keyof Events> = Events[T];
-/** What changed, to be laid over the state. */
+/** The changed fields, to be laid over the state. */
 export type Changes = Partial<ChatState>;
 export type Reducer<T extends keyof Events> = (state: ChatState, event: Events[T], options: ReducerOptions) => Changes;
 export type Reducers = { readonly [T in keyof Events]?: Reducer<T> };

@@ -7,7 +7,7 @@ type Registered = Operations["POST /register"]["result"];
 type Person = NonNullable<Registered["realm_users"]>[number];
 type Group = NonNullable<Registered["realm_user_groups"]>[number];
 
-/** What clients derive from a role. */
+/** The fields that clients derive from a role. */
 function rolesOf(role: unknown): Partial<Person> {
   if (typeof role !== "number") return {};
   return { role: role as Person["role"], is_owner: role === 100, is_admin: role <= 200, is_guest: role === 600 };
