@@ -7,7 +7,7 @@ import { hasMetadataAccess, isAdministrator } from "./permissions.ts";
 import { isEmailAddress } from "./text.ts";
 import type { View } from "./view.ts";
 
-/** Whether a bot has an owner. The server's own bots have none, and nobody can change them. */
+/** Whether a bot has an owner. The server's own bots have none, and they cannot be changed. */
 export function isOwnedBot(user: UserRecord): boolean {
   return user.botType !== null && user.botOwnerId !== null;
 }

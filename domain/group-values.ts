@@ -16,7 +16,7 @@ export function shownGroupValue(view: View, groupId: GroupId): GroupSettingValue
   };
 }
 
-/** A single subgroup stands for itself, and an empty group becomes `role:nobody`. */
+/** A single subgroup is used as it is, and an empty group becomes `role:nobody`. */
 export function normalGroupValue(view: View, value: GroupSettingValue): GroupSettingValue {
   if (typeof value === "number" || value.direct_members.length > 0) return value;
   if (value.direct_subgroups.length === 0) return view.groups.system("role:nobody")?.id ?? value;

@@ -156,8 +156,8 @@ export function leadsElsewhere(
 }
 
 /**
- * Which of too many moves to drop (S3): the oldest, but never the newest that led elsewhere, which records when the
- * message moved (spec 2.9).
+ * Chooses which of too many moves to drop (S3): the oldest, but never the newest that led elsewhere, which records when
+ * the message moved (spec 2.9).
  * @param moves oldest first
  */
 export function forgottenMove<Move>(moves: readonly Move[], isElsewhere: (move: Move) => boolean): Move | undefined {

@@ -1,4 +1,7 @@
-/** What the organization lets users change in their own accounts (D5; behaviour 2.1); administrators may always. */
+/**
+ * The changes that the organization lets users make in their own accounts (D5; behaviour 2.1); administrators may
+ * always.
+ */
 
 import { type Refusal, refuse } from "../schemas/errors.ts";
 import { fold } from "../schemas/fold.ts";

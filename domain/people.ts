@@ -52,7 +52,7 @@ export function accountAt(view: View, viewer: UserRecord, address: string, host:
 
 /**
  * The user with an address that the viewer can see: the real address if it is visible to them, or the dummy address
- * that replaces a hidden one. Any other address matches nobody, so guessing reveals nothing (S1).
+ * that replaces a hidden one. Any other address matches no user, so guessing reveals nothing (S1).
  */
 export function personByAddress(view: View, viewer: UserRecord, address: string): UserRecord | undefined {
   const known = view.users.byEmail(address);

@@ -19,7 +19,7 @@ export function redactor(view: View, viewer: UserRecord): Redactor | null {
 
 /**
  * Texts of many messages as one reader sees them now. Searching and marking use the redacted text, or a reader could
- * confirm a guessed name (S1). Who is unknown is looked up again only after an event.
+ * confirm a guessed name (S1). The hidden users are looked up again only after an event.
  */
 export class VisibleTexts {
   readonly #view: View;

@@ -44,7 +44,7 @@ function isUnlimited(view: View, user: UserRecord): boolean {
   return isAdministrator(user) || isAdministrator(personOf(view, user));
 }
 
-/** What the channels of each person, and of the person's bots, have then. Only people with a limit are listed. */
+/** The sums of the channels of each person and of the person's bots afterwards. Only people with a limit are listed. */
 function sumsByPerson(
   view: View,
   added: readonly { readonly channel: Joining["channel"]; readonly count: number }[],

@@ -1,6 +1,6 @@
 /**
- * What a decision or a query may see of a realm: projections in memory and rows on disk, read-only. Inside a turn it
- * shows the effects of earlier commands (M9); between turns it shows what is on disk.
+ * The view of a realm that decisions and queries get: projections in memory and rows on disk, read-only. Inside a turn
+ * it shows the effects of earlier commands (M9); between turns it shows what is on disk.
  */
 
 import type { ApiKeyRecord } from "../schemas/authentication.ts";

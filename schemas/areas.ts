@@ -143,5 +143,5 @@ export interface AreaCommands extends AllOf<CommandsOf<Area>, "params"> {}
 /** Those of the lists in `personalLists`. */
 export type PersonalListCommands = AllOf<CommandsOf<Extract<Area, { readonly list: PersonalList }>>, "params">;
 
-/** What commands reply, by type: nearly always the answer of the operation that sends the command. */
+/** The replies to commands, by type: nearly always the answer of the operation that sends the command. */
 export interface AreaReplies extends AllOf<CommandsOf<Area>, "replies"> {}

@@ -126,7 +126,7 @@ export const updateBot = defineEndpoint({
     default_all_public_streams: Type.Optional(Type.Boolean()),
   },
   ok: {
-    // Only owners of bots and administrators get this answer. Neither is a guest, so nobody is hidden from them.
+    // Only owners of bots and administrators get this answer. Neither is a guest, so no user is hidden from them.
     full_name: OtherText,
     avatar_url: OtherText,
     service_interface: nullable(Type.Integer()),

@@ -13,7 +13,7 @@ export interface GroupSetting {
   /** Only a system group may hold it. */
   readonly requiresSystemGroup: boolean;
   /**
-   * Who may change it: administrators of the channel, managers of the group, or users with this role in the
+   * The people who may change it: administrators of the channel, managers of the group, or users with this role in the
    * organization.
    */
   readonly changedBy: "channel-administrator" | "group-manager" | "administrator" | "owner";
@@ -60,7 +60,7 @@ export const systemGroups = {
 export type SystemGroupName = keyof typeof systemGroups;
 export const systemGroupNames = Object.keys(systemGroups) as SystemGroupName[];
 
-/** `role:internet` holds no permission: nobody outside the organization may do anything. */
+/** `role:internet` holds no permission: people outside the organization may do nothing. */
 const members: readonly SystemGroupName[] = [
   "role:nobody",
   "role:owners",

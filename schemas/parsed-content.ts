@@ -25,7 +25,7 @@ export type Reference =
       readonly typed: string;
     }
   | { readonly kind: "emoji"; readonly name: string; readonly typed: string }
-  /** Code that can be highlighted (code-highlighter.ts); where nobody does that, it is shown as `typed`. */
+  /** Code that can be highlighted (code-highlighter.ts); where it is not, it is shown as `typed`. */
   | { readonly kind: "code"; readonly code: string; readonly language: string; readonly typed: string }
   | PreviewReference;
 

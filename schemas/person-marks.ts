@@ -24,7 +24,7 @@ interface Condition {
 /** Markdown source, which can mention users by name. Its author sees it unchanged. */
 export interface TypedMark {
   readonly is: "typed";
-  /** Path of the author's id; null: nobody's own text. */
+  /** Path of the author's id; null: the text has no author. */
   readonly by: string | null;
   readonly when?: Condition;
 }

@@ -51,7 +51,7 @@ const maxima = {
   event_queue_longpoll_timeout_seconds: Type.Integer(),
 };
 
-/** A choice by its name in the code, with the number that stands for it in the setting. */
+/** A choice by its name in the code, with its number in the setting. */
 const Choices = Type.Record(Type.String(), Type.Object({ name: OtherText, id: OtherId }));
 
 const SupportedPermissions = Type.Record(

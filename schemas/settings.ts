@@ -88,7 +88,7 @@ export interface SettingsChange {
   readonly password: {
     readonly formerHash: string | null;
     readonly hash: string;
-    /** The hash of the session that changes the password and goes on; all others end. */
+    /** The hash of the session that changes the password and continues; all others end. */
     readonly session?: string;
   } | null;
 }

@@ -15,7 +15,7 @@ import { flag, Id, nullable } from "./types.ts";
 
 const limits = {
   channels_per_request_max: 1000,
-  /** Beyond it nobody subscribes others. Active and past ones, about 200 bytes of memory each. */
+  /** Beyond it a user cannot subscribe others. Active and past ones, about 200 bytes of memory each. */
   subscriptions_per_realm_max: 2_000_000,
   /** Those in the channels that one person who is not an administrator created, with the person's bots. */
   channel_subscriptions_per_person_max: 100_000,

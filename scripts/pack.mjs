@@ -14,7 +14,7 @@ import { isKept, packedBinaries } from "./native-binaries.mjs";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const copied = ["colloquy.mjs", "README.md", "CHANGELOG.md", "LICENSE", "SECURITY.md", "docs/operations.md", "deploy"];
 const webPage = "packages/web";
-/** Is inside the package, without the binaries that nobody loads. */
+/** Is inside the package, without the binaries that are not loaded. */
 const bundled = "uWebSockets.js";
 /** Packages whose code the built page contains. */
 const packagesInPage = ["preact", "@preact/signals", "@preact/signals-core", "katex"];

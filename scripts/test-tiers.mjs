@@ -142,8 +142,8 @@ export function runsOnNode(tier, file) {
 }
 
 /**
- * What a socket and its events do, in few files: a link is between both ends. Handshakes and half-closed connections end
- * at the edge.
+ * The behaviour of a socket and its events, in few files: a link is between both ends. Handshakes and half-closed
+ * connections end at the edge.
  */
 const deepThroughEdge = [
   "test/realtime/draining.test.ts",

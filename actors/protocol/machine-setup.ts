@@ -34,7 +34,7 @@ interface RejectAction {
   readonly params: { readonly refusal: () => Refusal };
 }
 
-/** The command comes too late or too early for the state: a timer that is obsolete, a step that has nothing to do. */
+/** The command arrives too late or too early for the state: a timer that is obsolete, a step that has nothing to do. */
 interface IgnoreAction {
   readonly type: "ignore";
 }

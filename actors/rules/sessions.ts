@@ -11,7 +11,7 @@ export function endSession(session: SessionRecord): Effect[] {
   return [...cancelTimer(session), effects.remove("sessions", session.hash)];
 }
 
-/** @param except the hash of a session that goes on; null: all of them end */
+/** @param except the hash of a session that continues; null: all of them end */
 export function endSessionsOf(view: View, userId: UserId, except: string | null): Effect[] {
   return view
     .sessionsOf(userId)

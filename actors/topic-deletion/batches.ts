@@ -117,7 +117,7 @@ export function continueDeletion(
   return done({}, [...all, ...replies, ...onward], { waiters: patient, reachedId }, whileWaiting(patient));
 }
 
-/** A deletion goes on only while a request waits for it. */
+/** A deletion continues only while a request waits for it. */
 function whileWaiting(waiters: readonly Waiter[], state = "deleting"): string {
   return waiters.length > 0 ? state : "parked";
 }

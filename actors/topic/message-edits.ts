@@ -56,7 +56,7 @@ export function editMessage(
   return edit.move === null ? editContent(context, edit, view) : moveMessages(context, command, edit, edit.move, view);
 }
 
-/** The content may still change. A second move must wait; that error comes after all other checks. */
+/** The content may still change. A second move must wait; that error follows all other checks. */
 export function editWhileMoving(
   caller: UserRecord,
   params: Params<"message.edit">,

@@ -1,5 +1,6 @@
-// What people write after ``` and which language it means: the names and aliases of Pygments 2.21's lexers, which clients know
-// (they look up playgrounds by the name). Each entry is `name = alias alias ...`. Listed by pygments.lexers.get_all_lexers().
+// The names that people write after ``` and the languages that they mean: the names and aliases of Pygments 2.21's
+// lexers, which clients know (they look up playgrounds by the name). Each entry is `name = alias alias ...`. Listed by
+// pygments.lexers.get_all_lexers().
 
 export const LANGUAGE_NAMES = `
 ABAP = abap | ABNF = abnf | ActionScript = actionscript as | ActionScript 3 = actionscript3 as3 |

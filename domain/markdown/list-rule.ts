@@ -47,7 +47,7 @@ const BLOCK_START = /^ {0,3}(?:>|#{1,6}[ \t]+\S)/;
 export const listRule: BlockRule = (state, startLine, endLine, silent) => {
   const first = markerOf(lineOf(state, startLine));
   if (first === null || first.indent >= CODE_INDENT || !canNest(state)) return false;
-  // A year at the start of a line of prose ("1986. What a year") must not break its paragraph.
+  // A year at the start of a line of prose ("1986. A good year") must not break its paragraph.
   if (silent) return !first.isOrdered || first.digits === 1;
   const list = collectItems(state, first, startLine, endLine);
   spendBlocks(state, list.items.length);

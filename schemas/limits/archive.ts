@@ -4,7 +4,7 @@ export const archiveLimits = {
   archive_interval_ms: 1000,
   /** Pauses after a failure grow to this. */
   archive_retry_ms_max: 60_000,
-  /** Records that wait for an archive that cannot be written; beyond it, the journal goes on without them. */
+  /** Records that wait for an archive that cannot be written; beyond it, the journal continues without them. */
   archive_backlog_bytes_max: 256 * 1024 * 1024,
   /** Records are copied in files of this size. */
   archive_file_bytes: 4 * 1024 * 1024,

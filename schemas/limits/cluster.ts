@@ -13,7 +13,9 @@ export const clusterLimits = {
   cluster_request_ms_max: 2000,
   /** How often such a request is repeated: streams have no leader for up to 9 seconds. */
   cluster_request_attempts_max: 10,
-  /** How often a new owner tries because somebody else appended in between, and sends one claim that nobody answers. */
+  /**
+   * How often a new owner tries because somebody else appended in between, and sends one claim that is not answered.
+   */
   cluster_claim_attempts_max: 20,
   /** A silent connection is tested so often, and given up after `cluster_pings_max` tests without an answer. */
   cluster_ping_ms: 500,
@@ -62,7 +64,7 @@ export const clusterLimits = {
   cluster_object_attempts_max: 4,
   /** Files that a node gets from the object store at the same time, for one organization. */
   files_fetched_at_once_max: 8,
-  /** A file that nobody claims is kept for so long: a node may be about to claim it. */
+  /** A file that no organization claims is kept for so long: a node may be about to claim it. */
   cluster_file_grace_ms: 24 * 60 * 60 * 1000,
   /** How often orphans are looked for. */
   cluster_file_sweep_ms: 24 * 60 * 60 * 1000,

@@ -1,5 +1,5 @@
 /**
- * What the fields of answers mean, by name: most names mean the same in every operation. `operation.name` takes
+ * The meanings of the fields of answers, by name: most names mean the same in every operation. `operation.name` takes
  * precedence. Fields that repeat a setting have the setting's own text.
  */
 import { type RealmSetting, realmSettings } from "../../schemas/realm-settings.ts";

@@ -1,6 +1,6 @@
 /**
- * What parameters mean, by name: most names mean the same in every operation. `operation.name` takes precedence, and a
- * `description` in the declaration of the parameter over both.
+ * The meanings of parameters, by name: most names mean the same in every operation. `operation.name` takes precedence,
+ * and a `description` in the declaration of the parameter over both.
  */
 
 const ids = {

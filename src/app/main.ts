@@ -63,7 +63,8 @@ interface ParentWatch {
 
 /**
  * Under npm, the server stops when its parent ends. npm passes SIGTERM and SIGINT on, but no other signal, and to the
- * shell in between that runs `npx colloquy`; a server that goes on without them would keep its port and its data folder.
+ * shell in between that runs `npx colloquy`; a server that continues without them would keep its port and its data
+ * folder.
  */
 function watchParent({ environment, after, onEnded }: ParentWatch): void {
   const parent = process.ppid;
@@ -108,9 +109,9 @@ function exitWith(message: string, code: number): never {
   exit(code);
 }
 
-/** Nothing is answered any more: the loop stands still. */
+/** Blocks the event loop, so no request is answered any more. */
 function exit(code: number): never {
-  // Killed rather than never gone: the code matters less.
+  // We send SIGKILL after the time-out; the exit code is then meaningless.
   if (!writeGate.stop(limits.exit_wait_ms_max)) process.kill(process.pid, "SIGKILL");
   process.exit(code);
 }

@@ -98,7 +98,7 @@ function servedElsewhere(member: Member | null, { id, label }: RealmEntry): Admi
   return new AdminFailure("refused", `another node serves ${which} (number ${id}): run the command there (${where})`);
 }
 
-/** Nobody learns what was done, or why it was refused, before what both show is on disk (M1, M9). */
+/** A caller learns what was done, or why it was refused, only after the rows that this shows are on disk (M1, M9). */
 async function durably<T>(realm: Realm, work: (realm: Realm) => Promise<T>): Promise<T> {
   try {
     return await work(realm);

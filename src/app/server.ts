@@ -334,7 +334,7 @@ function accessWriter(log: Log) {
   return (line: AccessLine) => access.info(line, "request");
 }
 
-/** @returns ends the schedule; a backup that runs goes on */
+/** @returns ends the schedule; a running backup continues */
 function startBackups(
   { backupDir, backupSchedule, backupKeep }: Config,
   { clock, dataDir, log }: { readonly clock: Clock; readonly dataDir: string; readonly log: Log },

@@ -11,7 +11,7 @@ import { alarm, dataDir, say } from "./session.ts";
 export function addListenCommand(program: Program): void {
   addCommand(program, "listen")
     .description("print every event as it arrives over the WebSocket, one line of JSON each; SIGINT ends it")
-    // The server accepts types that it does not know, of which no event comes.
+    // The server accepts types that it does not know, and sends no events of them.
     .addArgument(new Argument("[types...]", "event types; default: all").choices([...eventTypes].sort()))
     .option("--zuliprc <file>", "credentials (default: DATA_DIR/zuliprc)")
     .option("--count <n>", "stop after this many events", readCount)

@@ -40,7 +40,7 @@ export async function listen(account: Account, options: ListenOptions): Promise<
   }
   const client = await connect(account, { webSocket: WebSocket, userAgent: "colloquy-listen" });
   const params = types.length === 0 ? {} : { event_types: types as readonly EventType[] };
-  // Tried once, because nobody knows yet whether there is a server; from then on the client waits for it. An end waits
+  // Tried once, because there may be no server yet; from then on the client waits for it. An end waits
   // for the answer, because only that says which queue to delete.
   const queue = await client
     .call("POST /register", { ...params, fetch_event_types: [] }, { retryMs: 0 })

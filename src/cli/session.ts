@@ -35,7 +35,7 @@ function warn(line: string): void {
 }
 
 export const alarm: Alarm = {
-  // A command that throws is refused alone (M6), and the work goes on.
+  // A command that throws is refused alone (M6), and the work continues.
   bug: (error) => warn(`a command threw: ${String(error)}`),
   fatal: (error) => exitWith(error),
   warn,

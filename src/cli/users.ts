@@ -132,7 +132,7 @@ function addCredentialCommands(program: Program): void {
 
 interface KeyFile {
   readonly site: string;
-  /** Whose credentials the file has, unless the user named the file and so wants to replace them. */
+  /** The user whose credentials the file has, unless the user named the file and so wants to replace them. */
   readonly replaces?: string;
 }
 

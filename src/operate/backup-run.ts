@@ -33,7 +33,7 @@ export const lastBackupName = "last-backup.json";
 export interface BackupTools {
   readonly dataDir: string;
   readonly warn: (line: string) => void;
-  /** Told how far it is; absent where nobody looks. */
+  /** Called with the progress; absent where it is not shown. */
   readonly progress?: (done: number, total: number) => void;
 }
 

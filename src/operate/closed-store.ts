@@ -6,7 +6,7 @@ import { type Lmdb, openLmdb } from "../store/lmdb.ts";
 import { AdminFailure } from "./admin/operation.ts";
 
 /**
- * @param folder of a realm that nobody writes to
+ * @param folder of a realm that no process writes to
  * @throws AdminFailure when it is gone
  */
 export async function readClosed<T>(folder: string, work: (lmdb: Lmdb) => T): Promise<T> {

@@ -96,8 +96,8 @@ async function fillStagedRealm(
 let unknownHash: Promise<string | null> | null = null;
 
 /**
- * The hash of a random password that nobody knows, shared by the organizations that this process creates: hashing takes
- * longer than everything else.
+ * The hash of a random password that is not stored, shared by the organizations that this process creates: hashing
+ * takes longer than everything else.
  */
 function unknownPassword(): Promise<string | null> {
   unknownHash ??= new Passwords().hash(randomBytes(24).toString("base64url"));

@@ -24,8 +24,8 @@ export interface ErasureTools {
 }
 
 /**
- * Nobody can reach the organization from the moment when the root forgets it. Before that it is closed, so nothing of it
- * is under way.
+ * No request can reach the organization from the moment when the root forgets it. Before that it is closed, so none of
+ * its work is running.
  * @throws AdminFailure; then it is as before, unless the message says so
  */
 export async function eraseRealm(

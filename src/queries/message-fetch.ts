@@ -283,8 +283,8 @@ export class MessageWalk {
 
   /**
    * Up to `count` matches from `start` on, in the direction of `step`; fewer if their texts are very long. A walk that
-   * has examined `search_unindexed_messages_max` messages in vain that the index does not list goes on with those that
-   * it lists, and never counts as exhausted; one that stops there does so once in each direction.
+   * has examined `search_unindexed_messages_max` messages in vain that the index does not list continues with those
+   * that it lists, and never counts as exhausted; one that stops there does so once in each direction.
    */
   async collect(start: number, step: Step, count: number): Promise<Collected> {
     const messages: MessageRecord[] = [];

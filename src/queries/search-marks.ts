@@ -13,7 +13,7 @@ import type { View } from "../../domain/view.ts";
 import { MatchFields, type MessageRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 
-/** What of them is redacted for a restricted guest. */
+/** The parts of them that are redacted for a restricted guest. */
 export const marksPlan = planFor(MatchFields);
 
 /** Cost of highlighting a character, relative to writing it as JSON. */

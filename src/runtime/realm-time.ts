@@ -2,8 +2,8 @@
  * A realm's time: the wall clock, as far as it can be trusted. A forward jump of more than `clock_jump_ms_max` is
  * accepted only after it has lasted `clock_jump_lasting_ms` on the monotonic clock. Example: at 12:00:00 the clock
  * jumps to 2028 for three seconds and returns; messages of these seconds are dated 12:00:01 to 12:00:03. After a
- * restart of the machine a jump cannot be told from a long downtime: messages get the clock's date at once, and only
- * what cannot be undone waits (see `due`).
+ * restart of the machine a jump cannot be distinguished from a long downtime: messages get the clock's date at once,
+ * and only what cannot be undone waits (see `due`).
  *
  * The two times that a view shows: the turn's during a turn, the realm's between turns.
  */

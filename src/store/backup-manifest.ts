@@ -1,6 +1,6 @@
 /**
- * What a backup contains: `manifest.json`, written last. It says what a restore revives, and has the hash of each file,
- * so that a copy of the backup can be verified years later. A backup without one is not finished.
+ * The contents of a backup: `manifest.json`, written last. It says what a restore revives, and has the hash of each
+ * file, so that a copy of the backup can be verified years later. A backup without one is not finished.
  */
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -26,7 +26,7 @@ export interface BackupPorts extends FileLockPorts {
   lockJournal(): Promise<FileLock>;
   /** Brings what the journal has into the copies of the stores in a folder. */
   applyRecords(target: string): Promise<void>;
-  /** Told how far it is; absent where nobody looks. */
+  /** Called with the progress; absent where it is not shown. */
   readonly progress?: (done: number, total: number) => void;
 }
 

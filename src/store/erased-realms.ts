@@ -1,5 +1,5 @@
 /**
- * Erases an organization: its row in the root goes first, in the transaction that remembers its number, and then
+ * Erases an organization: its row in the root is removed first, in the transaction that remembers its number, and then
  * everything that it has on disk. A kill before that leaves the organization as it was; a kill after it leaves files
  * that no request can reach, which the next start removes.
  */

@@ -35,8 +35,8 @@ export class PathGuard {
 
   /**
    * Looks at the file once, and verifies it.
-   * @returns false if nobody wrote to it between the last two looks. Two writes within a tick of the kernel's clock have
-   *   the same time, so one look without a change is not enough.
+   * @returns false if it was not written between the last two looks. Two writes within a tick of the kernel's clock
+   *   have the same time, so one look without a change is not enough.
    * @throws OwnershipLost as `verify` does
    */
   mayHaveChanged(): boolean {

@@ -244,7 +244,7 @@ export class RootStore {
     this.#write(() => this.#database.put(["erased", erased.id], erased));
   }
 
-  /** Sets who is told when this process erases a realm. */
+  /** Sets the listener for realms that this process erases. */
   onErased(listener: () => void): void {
     this.#onErased = listener;
   }

@@ -3,7 +3,7 @@ export interface SharedFiles {
   /**
    * Resolves when every node can get the file.
    * @param path where it is on this disk
-   * @returns false when it cannot be stored now; nobody can get it then
+   * @returns false when it cannot be stored now; no node can get it then
    */
   put(name: string, path: string): Promise<boolean>;
   /**

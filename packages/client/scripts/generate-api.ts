@@ -98,7 +98,7 @@ function readAreas(modules: SchemaModules): Area[] {
   return [...areas, ...others].filter((area) => Object.values(kindsOf(area)).some((has) => has));
 }
 
-/** Which declarations an area's file has. */
+/** The kinds of declarations in an area's file. */
 function kindsOf({ endpoints: own, eventTypes: types, state }: Area) {
   return { Operations: own.length > 0, Events: types.length > 0, State: Object.keys(state).length > 0 };
 }

@@ -246,7 +246,7 @@ export class EventStream<T extends EventType = EventType> implements AsyncIterab
     return state;
   }
 
-  /** A queue that nobody will read again costs the server memory until it expires. */
+  /** A queue that will not be read again costs the server memory until it expires. */
   async #leave(): Promise<void> {
     if (this.#queueId === null || this.#keepsQueue) return;
     try {

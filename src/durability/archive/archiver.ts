@@ -1,7 +1,7 @@
 /**
  * The main thread's side of the archive: says when to copy, keeps the journal from forgetting what is not copied, and
  * makes bases. An archive that cannot be written holds up nothing: records wait for it up to a bound, then the journal
- * goes on without them, and the archive begins again with new bases once it can be written. Nothing wakes an idle
+ * continues without them, and the archive begins again with new bases once it can be written. Nothing wakes an idle
  * process, except while the archive cannot be written.
  */
 import type { Worker } from "node:worker_threads";
@@ -23,7 +23,7 @@ export interface ArchiverOptions extends ArchivePlaces {
   /** How long times can be restored to; null: for ever. */
   readonly keptDays: number | null;
   readonly baseHours: number;
-  /** What of the journal the archive does not have at the start. */
+  /** The records of the journal that the archive does not have at the start. */
   readonly durable: RecordNumber;
   readonly waitingBytes: number;
   readonly clock: { now(): number; after(milliseconds: number, callback: () => void): () => void };
@@ -31,7 +31,7 @@ export interface ArchiverOptions extends ArchivePlaces {
   readonly hasSpace: () => boolean;
   readonly realms: () => readonly RealmIdentity[];
   readonly erased: () => readonly ErasedNote[];
-  /** Sets who is told when an organization is erased. */
+  /** Sets the listener for the erasure of an organization. */
   readonly onErased: (listener: () => void) => void;
   /** Changes whenever there is another organization; cheap. */
   readonly revision: () => number;
@@ -355,5 +355,5 @@ export class Archiver implements JournalArchive {
 }
 
 function nothing(): void {
-  // Nobody waits.
+  // No caller waits.
 }

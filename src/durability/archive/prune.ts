@@ -1,7 +1,7 @@
 /**
  * Removes from an archive what only times before a moment need: bases, records and uploaded files that are older than
- * the newest whole base at that moment. An interrupted removal is finished by the next one: which files may go is noted
- * before the first of them goes.
+ * the newest whole base at that moment. An interrupted removal is finished by the next one: the list of files to remove
+ * is stored before the first of them is removed.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -83,7 +83,7 @@ function finish(archive: string): void {
   if (removal === undefined) return;
   const { generation, base, files } = removal;
   const older = listGenerations(archive).filter((number) => number < generation);
-  // Bases first: from now on no restore begins with what goes.
+  // Bases first: from now on no restore begins with what is removed.
   for (const number of older) for (const gone of listBases(archive, number)) removeBase(archive, number, gone);
   for (const gone of listBases(archive, generation)) if (gone < base) removeBase(archive, generation, gone);
   for (const file of files) {

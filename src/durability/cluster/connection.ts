@@ -69,7 +69,7 @@ export async function connectNats(options: NatsOptions): Promise<Nats> {
     name: options.name,
     ...(authenticators.length === 0 ? {} : { authenticator: authenticators }),
     ...(tls === undefined ? {} : { tls: { ...(await readTls(tls)), ...identityCheck(options.servers) } }),
-    // With the defaults, a server that stands still is noticed after minutes.
+    // With the defaults, a server that hangs is noticed after minutes.
     pingInterval: limits.cluster_ping_ms,
     maxPingOut: limits.cluster_pings_max,
     timeout: limits.cluster_connect_ms_max,

@@ -1,4 +1,4 @@
-/** Where a request goes: to the organization that its Host header selects, on the node that serves it. */
+/** The destination of a request: the organization that its Host header selects, on the node that serves it. */
 import { hostOf, RealmNames } from "../../store/realm-names.ts";
 import type { Directory } from "./directory.ts";
 import type { NodeWatch } from "./node-watch.ts";

@@ -1,7 +1,7 @@
 /**
- * What all nodes know: who serves each organization, what operators want, and the key that nodes show each other. Each
- * fact is the last message of a subject. A change is stored only if it follows the fact that its writer has read, so of
- * two nodes that want the same organization one gets it.
+ * The facts that all nodes know: who serves each organization, what operators want, and the key that nodes show each
+ * other. Each fact is the last message of a subject. A change is stored only if it follows the fact that its writer has
+ * read, so of two nodes that want the same organization one gets it.
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";

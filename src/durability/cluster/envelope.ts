@@ -20,7 +20,7 @@ export interface EnvelopeHead {
   readonly epoch: number;
   /** The number of its first record; in a claim, of the next one. */
   readonly position: RecordNumber;
-  /** A record that is larger than a message comes in parts, from 0. */
+  /** A record that is larger than a message is sent in parts, from 0. */
   readonly part: number;
   readonly parts: number;
   /** SHA-256 of the message before it in its subject; zeros in the first one. */

@@ -1,7 +1,7 @@
 /**
- * Organizations that were erased while the cluster runs. The directory says so first, and from then on nobody serves
+ * Organizations that were erased while the cluster runs. The directory says so first, and from then on no node serves
  * them. Each node removes what its disk has of them, at its start or when it hears of it; one node removes what the
- * streams and the object store have. Everything can be repeated, so whoever dies over it, the next one finishes.
+ * streams and the object store have. Everything can be repeated, so if a node dies in between, the next one finishes.
  */
 import { limits } from "../../../schemas/limits.ts";
 import { removeErased } from "../../store/erased-realms.ts";
@@ -78,7 +78,7 @@ export class Erasures {
     }
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no erasure is running. */
   async whenIdle(): Promise<void> {
     await Promise.all(this.#working.values());
   }

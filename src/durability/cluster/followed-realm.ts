@@ -77,7 +77,7 @@ export class FollowedRealm {
     });
   }
 
-  /** Nothing comes at the moment: the store is closed, and opened again when something does. */
+  /** No messages arrive at the moment: the store is closed, and opened again when one does. */
   rest(): Promise<void> {
     return this.#alone(() => this.#closeStore());
   }

@@ -83,7 +83,7 @@ export class Follower {
     }
     let followed = 0;
     for (const [id, realm] of this.#realms) {
-      // What this node serves is followed again from where it stops.
+      // When this node stops serving an organization, it follows it again from there.
       if (!isFollowed(id)) {
         this.#behind.add(id);
         this.#listed.delete(id);

@@ -26,8 +26,8 @@ export interface LeaseMessage {
   /** Number of the first message of this process that was acknowledged; null: none was yet. The lower one was there first. */
   readonly firstSequence: number | null;
   /**
-   * How much longer than usual it is valid: a node that opens an organization may not get round to renew it, and one may
-   * be on a machine that stands still at times.
+   * How much longer than usual it is valid: a node that opens an organization may not get round to renew it, and one
+   * may be on a machine that stalls at times.
    */
   readonly extraMs: number;
   /** Whether the sender holds a lease that was acknowledged: one that hears no acknowledgements is as good as gone. */

@@ -67,7 +67,7 @@ export interface ClusterFigures {
   readonly followAgeS: number;
 }
 
-/** An organization is erased. What is left of it is removed later. */
+/** An organization is erased. Its remains are removed later. */
 export class ErasureUnfinished extends Error {
   override readonly name = "ErasureUnfinished";
 }
@@ -115,7 +115,7 @@ export class Member {
       const claimant = { node: options.node, storeVersion };
       const erasures = new Erasures({ ...options, nats, streams, directory, follower, claimant });
       if (streams.cluster !== options.knownCluster) await erasures.bringAlong();
-      // What was erased while this node was away must not be opened.
+      // Organizations that were erased while this node was away must not be opened.
       erasures.look(() => false);
       await erasures.whenIdle();
       return new Member(options, { nats, streams, follower, directory, watch, erasures }, news);
@@ -134,7 +134,7 @@ export class Member {
     return this.#options.node;
   }
 
-  /** What nodes show each other, so that nobody else passes as one. */
+  /** The key that nodes show each other, so that no other program passes as one. */
   get key(): string {
     return this.#parts.directory.key;
   }
@@ -164,7 +164,7 @@ export class Member {
     return this.#placement?.owns(realmId) ?? false;
   }
 
-  /** Where a request with this Host header goes. */
+  /** The destination of a request with this Host header. */
   destinationOf(hostHeader: string): Destination {
     return this.#destinations.find(hostHeader);
   }
@@ -243,7 +243,7 @@ export class Member {
     const { watch, nats } = this.#parts;
     const sequence = this.#lease?.firstSequence ?? null;
     if (!watch.isStable || !watch.isTaken(this.node, sequence)) return;
-    // The leases of one that has ended may have been under way: only one that lives answers.
+    // A lease may still arrive after its node has ended: only a living node answers.
     const reports = await askReports(nats, limits.cluster_report_ms_max);
     if (!reports.some(({ node, instance }) => node === this.node && instance !== this.#instance)) return;
     throw new ClusterUnusable(

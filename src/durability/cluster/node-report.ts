@@ -1,4 +1,6 @@
-/** What a node says of itself when an operator asks (cli cluster status): what it serves, and how far its stores are. */
+/**
+ * The report of a node about itself (cli cluster status): the organizations that it serves, and how far its stores are.
+ */
 import type { Nats } from "./connection.ts";
 
 export interface NodeReport {
@@ -26,7 +28,7 @@ export function answerReports(nats: Nats, report: () => NodeReport): () => void 
 
 /**
  * All nodes that answer in this time, in the order of their names.
- * @param untilNode with its answer nobody else's is waited for
+ * @param untilNode with its answer the wait ends
  */
 export async function askReports(nats: Nats, milliseconds: number, untilNode?: string): Promise<readonly NodeReport[]> {
   const reports: NodeReport[] = [];
@@ -38,7 +40,7 @@ export async function askReports(nats: Nats, milliseconds: number, untilNode?: s
       if (report.node === untilNode) break;
     }
   } catch {
-    // Nobody listens, or the connection is lost.
+    // No node listens, or the connection is lost.
   }
   return reports.toSorted((a, b) => (a.node < b.node ? -1 : 1));
 }

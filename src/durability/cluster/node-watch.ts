@@ -18,7 +18,7 @@ interface HeardNode extends LiveNode {
   isReady: boolean;
   address: string;
   firstSequence: number | null;
-  /** When it was heard last. What the stream had of it says only that it was there once. */
+  /** When it was heard last. Its message in the stream shows only that it was there once. */
   heardAt: number;
   /** From then on it counts as gone. */
   silentFrom: number;
@@ -83,7 +83,7 @@ export class NodeWatch {
 
   /**
    * Whether another process with this name seems to be there that was first, by the order of the stream, so that one of
-   * two goes on. Its leases may arrive late: it may have ended.
+   * two continues. Its leases may arrive late: it may have ended.
    */
   isTaken(name: string, ownSequence: number | null): boolean {
     const now = this.#clock.monotonic();

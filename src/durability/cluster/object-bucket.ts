@@ -138,7 +138,7 @@ export class ObjectBucket {
     return removed;
   }
 
-  /** What the chunks of objects are called that are there as a whole. */
+  /** The names of the chunks of complete objects. */
   async #finished(): Promise<Set<string>> {
     const found = new Set<string>();
     for (let from = 1; ; ) {

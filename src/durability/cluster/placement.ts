@@ -1,6 +1,6 @@
 /**
- * Which node an organization belongs to: rendezvous hashing. Each node has a score for each organization, and the
- * highest one wins, so a node that comes or goes moves only its own share.
+ * Chooses the node that an organization belongs to, by rendezvous hashing. Each node has a score for each organization,
+ * and the highest one wins, so a node that joins or leaves moves only its own share.
  */
 import { createHash } from "node:crypto";
 import { limits } from "../../../schemas/limits.ts";

@@ -319,7 +319,7 @@ export class RealmPlacement {
     return (await directory.put("owner", String(id), owner, fact?.sequence ?? 0)) ? head : null;
   }
 
-  /** Whether this node does what one of them has to do for an organization that nobody serves. */
+  /** Whether this node does what one of them has to do for an organization that no node serves. */
   isInCharge(id: number): boolean {
     return this.#preferred(id, this.#candidates(), null)?.node === this.#options.node;
   }

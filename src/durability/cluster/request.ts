@@ -4,7 +4,7 @@ import { limits } from "../../../schemas/limits.ts";
 import { ClusterSilent } from "./cluster-unusable.ts";
 import type { Nats } from "./connection.ts";
 
-/** @throws what the server says, unless it may pass; ClusterSilent when nobody answers for too long */
+/** @throws what the server says, unless it may pass; ClusterSilent when no answer arrives for too long */
 export async function requested<T>(nats: Nats, request: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     await nats.onceConnected();

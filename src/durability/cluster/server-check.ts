@@ -1,6 +1,6 @@
 /**
- * What a node requires of the NATS servers before it relies on them: their version, a flush before each acknowledgement,
- * and three fixed peers. The servers say so on their monitoring pages (CLUSTER_NATS_MONITOR).
+ * The requirements of a node on the NATS servers before it relies on them: their version, a flush before each
+ * acknowledgement, and three fixed peers. The servers say so on their monitoring pages (CLUSTER_NATS_MONITOR).
  */
 import { limits } from "../../../schemas/limits.ts";
 import { ClusterSilent, ClusterUnusable } from "./cluster-unusable.ts";

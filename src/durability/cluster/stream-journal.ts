@@ -198,7 +198,7 @@ export class StreamJournal implements Journal {
   }
 
   /**
-   * A refusal is a hint. What counts is what is there: behind the last message of this journal, only that of an earlier
+   * A refusal is a hint. The stream decides: behind the last message of this journal, only that of an earlier
    * attempt may be, whose acknowledgement comes with the next one.
    */
   async #isTakenOver(bytes: Uint8Array): Promise<boolean> {

@@ -1,4 +1,7 @@
-/** Which organizations have messages in the streams, and which have got more since the last look: a question a stream. */
+/**
+ * Finds the organizations that have messages in the streams, and those with more since the last look, with one question
+ * for each stream.
+ */
 import type { Nats } from "./connection.ts";
 import { requested } from "./request.ts";
 import type { Streams } from "./streams.ts";

@@ -35,7 +35,7 @@ export interface Streams {
 export async function openStreams(nats: Nats, options: StreamOptions): Promise<Streams> {
   const first = await existing(nats, 0);
   const count = first === null ? options.streams : countOf(first);
-  // The first one comes last: it says that all of them are there.
+  // The first one is created last: it says that all of them are there.
   let cluster = "";
   for (let index = count - 1; index >= 0; index--) {
     const info = (await existing(nats, index)) ?? (await create(nats, index, count));

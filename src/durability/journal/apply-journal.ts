@@ -71,8 +71,8 @@ export function journalFolder(dataDir: string): string {
 }
 
 /**
- * For tools: a server that was killed left turns in the journal. Nobody else may be using the folder, so it is taken
- * over as by a start: an earlier owner that still runs stops, and what its note says must be there.
+ * For tools: a server that was killed left turns in the journal. No other process may be using the folder, so it is
+ * taken over as by a start: an earlier owner that still runs stops, and what its note says must be there.
  * @throws JournalDamaged
  */
 export async function applyJournal(dataDir: string): Promise<void> {

@@ -35,7 +35,7 @@ export class BacklogLimit {
   #isUrgent = false;
   #waiting: (() => void)[] = [];
 
-  /** @param reportBug is told of what threw when it went on */
+  /** @param reportBug gets the errors of listeners that continued */
   constructor(reportBug: (error: unknown) => void) {
     this.#reportBug = reportBug;
   }

@@ -35,7 +35,7 @@ function openGatedWriter(folder: string, gate: WriteGate): Writer {
 }
 
 noteLoaded();
-// The first message starts it: a thread that was prepared is told so when somebody listens.
+// The first message starts it. A prepared thread gets this message when it is needed.
 parentPort?.once("message", (memory: SharedArrayBuffer) => {
   const gate = new WriteGate(memory);
   const worker = new CheckpointWorker({ openWriter: (folder) => openGatedWriter(folder, gate), post });

@@ -275,7 +275,7 @@ function ready() {
 }
 
 function nothing(): void {
-  // Nobody waits.
+  // No caller waits.
 }
 
 /** A row of the table `meta` as the store has it. */

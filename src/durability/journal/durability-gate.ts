@@ -62,7 +62,7 @@ export interface DurabilityGate {
   /**
    * Runs `leave` once everything that the realm's memory shows now is durable: at once if it is, otherwise in order.
    * @param seen what `leave` shows, if that is less
-   * @param bytes memory that `leave` keeps while it waits, if nobody else counts it (S3)
+   * @param bytes memory that `leave` keeps while it waits, if it is not counted elsewhere (S3)
    */
   waitFor(leave: () => void, seen?: RecordNumber, bytes?: number): void;
   /** Whether turns may go on. Otherwise commands wait in the queue, because the disk is too far behind. */
@@ -101,7 +101,7 @@ export interface DurabilityGatesOptions {
   readonly onceRoom: (goOn: () => void) => void;
   /** Counts the memory of what waits. */
   readonly memory: MemoryCount;
-  /** What left in several passes has left. */
+  /** Called when answers that leave in several passes have left. */
   readonly onLeft: () => void;
   readonly clock: { monotonic(): number; soon(callback: () => void): void };
   /** Something that left threw. Everything behind it still leaves. */

@@ -5,7 +5,7 @@
 import type { StoreTables } from "../../store/tables.ts";
 import { alwaysDurable, type DurabilityGate } from "./durability-gate.ts";
 
-/** A realm's store. Nobody else writes to it while it is adopted. */
+/** A realm's store. No other writer uses it while it is adopted. */
 export interface RealmTables {
   readonly id: number;
   readonly folder: string;

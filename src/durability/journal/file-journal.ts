@@ -270,7 +270,7 @@ export class FileJournal implements Journal {
 
 const threadEnded = "The journal thread ended.";
 
-/** A promise whose rejection need not be handled: nobody may be waiting. */
+/** A promise whose rejection need not be handled, because it may have no waiter. */
 function promised() {
   let resolve: () => void = () => undefined;
   let reject: (error: Error) => void = () => undefined;

@@ -11,7 +11,7 @@ export interface JournalArchive {
   storedUpTo(position: RecordNumber): void;
   /** An organization was opened: from now on its store has the present form. */
   opened(realmId: number): void;
-  /** Sets who is told when `keepsAfter` has grown. */
+  /** Sets the listener for growth of `keepsAfter`. */
   onProgress(listener: () => void): void;
   /** Resolves after a bounded time. Everything that was appended must be durable. */
   close(): Promise<void>;

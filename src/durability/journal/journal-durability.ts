@@ -36,12 +36,12 @@ export interface JournalDurabilityOptions {
   /** A checkpoint failed (M5). Must not return. */
   readonly fatal: (error: unknown) => never;
   readonly reportBug: (error: unknown) => void;
-  /** How long the oldest record of a flush waited; absent where nobody reads it. */
+  /** How long the oldest record of a flush waited; absent where it is not read. */
   readonly flushTimes?: Histogram;
   readonly startMaker?: StartMaker;
   /** Shared with the other journals of the process, if there are any. */
   readonly backlog?: BacklogLimit;
-  /** As of Durability; by default, nobody can take the journal over without its noticing. */
+  /** As of Durability; by default, no other process can take the journal over unnoticed. */
   readonly assertOwned?: () => void;
   /** Whether anything may leave at all; by default always. In a cluster: whether this node still owns the realms. */
   readonly mayLeave?: () => boolean;

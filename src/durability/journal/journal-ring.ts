@@ -154,7 +154,7 @@ export class RingConsumer {
     return Atomics.load(this.#words, word.head) !== this.#taken;
   }
 
-  /** Nothing more comes than what is in the ring. */
+  /** The ring already has all that will be written. */
   get isEnding(): boolean {
     return Atomics.load(this.#words, word.closing) === 1;
   }

@@ -23,7 +23,10 @@ export interface Journal {
   readonly unflushedBytes: number;
   /** Never waits. The bytes are copied, so the caller may reuse them. */
   append(realmId: number, record: Uint8Array): RecordNumber;
-  /** Sets who is told each time `durable` has grown. It is told in a turn of the event loop of its own, never inside `append`. */
+  /**
+   * Sets the listener for growth of `durable`. It is called in a turn of the event loop of its own, never inside
+   * `append`.
+   */
   onDurable(listener: () => void): void;
   /** Everything up to here is in the stores (checkpointed): the journal may forget it. */
   release(upTo: RecordNumber): void;

@@ -28,7 +28,9 @@ export function startThread(program: string, workerData: unknown = null): Worker
 /** Threads that run already, each without anything to do, by their program. */
 const prepared = new Map<string, Worker>();
 
-/** Starts a thread now for the next `startPrepared`: a start that waits for something has it running when it goes on. */
+/**
+ * Starts a thread now for the next `startPrepared`: a start that waits for something has it running when it continues.
+ */
 export function prepareThread(program: string): void {
   if (prepared.has(program)) return;
   const worker = startThread(program);
@@ -38,7 +40,7 @@ export function prepareThread(program: string): void {
   // If it fails before it is needed, another one is started then, and its fault is reported.
   worker.on("error", forget);
   worker.on("exit", forget);
-  // Nobody may ever need it.
+  // It may never be needed.
   worker.unref();
   prepared.set(program, worker);
 }

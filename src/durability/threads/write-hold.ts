@@ -29,7 +29,7 @@ export class WriteGate {
     }
   }
 
-  /** In the main thread, which stands still meanwhile. @returns false if a transaction is not over by then */
+  /** In the main thread, which is blocked meanwhile. @returns false if a transaction is not over by then */
   stop(msMax: number): boolean {
     Atomics.or(this.#state, 0, stopped);
     // It does not wait if nothing is being written.

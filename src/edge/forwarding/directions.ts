@@ -26,7 +26,9 @@ export interface ClusterRoutes {
   onceChanged(milliseconds: number): Promise<void>;
 }
 
-/** A request that waited until this node serves the organization goes to itself, because the transport cannot wait. */
+/**
+ * A node forwards a request that waited until it serves the organization to itself, because the transport cannot wait.
+ */
 export function addressOf(destination: Destination, directions: ClusterRoutes): NodeDestination | null {
   if (destination.kind === "nobody") return null;
   return destination.kind === "node" ? destination : { kind: "node", instance: "here", address: directions.ownAddress };

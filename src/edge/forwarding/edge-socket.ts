@@ -1,6 +1,7 @@
 /**
  * One client's WebSocket whose organization another node serves. The owner decides about the handshake and about all
- * that the client gets. When the owner or the link to it is gone, the client is told to reconnect and resume.
+ * that the client gets. When the owner or the link to it is gone, the close code asks the client to reconnect and
+ * resume.
  */
 
 import { closeCodes } from "../../../schemas/close-codes.ts";
@@ -181,7 +182,7 @@ export class EdgeSocket implements EdgeClient {
     return { takenBytes: (this.#sentBytes - this.#waitingBytes) >>> 0, isBehind: this.#waitingBytes > 0 };
   }
 
-  /** The owner ends the socket, or nothing more comes from it. */
+  /** The owner ends the socket, or it sends nothing more. */
   end(code: number, reason: string): void {
     this.#link = null;
     this.#close({ code, reason });

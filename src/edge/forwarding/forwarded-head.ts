@@ -30,7 +30,7 @@ export interface ForwardedHead {
   /** Names and values in turn. */
   readonly headers: readonly string[];
   readonly hasBody: boolean;
-  /** Null: it comes in chunks, or there is none. */
+  /** Null: it is sent in chunks, or there is none. */
   readonly contentLength: number | null;
   /** Sending it twice has the same effect as once. */
   readonly isRepeatable: boolean;

@@ -54,7 +54,7 @@ export interface ForwardingBounds {
   readonly link: LinkQueueBounds;
 }
 
-/** Where a request goes. */
+/** The destination of a request. */
 type Way = "here" | "elsewhere" | "forward";
 
 export class ForwardingApp implements WebApp {
@@ -67,7 +67,7 @@ export class ForwardingApp implements WebApp {
   readonly #counts = new LinkCounts();
   readonly #bounds: ForwardingBounds;
   #handler: RequestHandler = (response) => response.close();
-  /** Under way to other nodes. */
+  /** Requests that are pending at other nodes. */
   readonly #requests = new Set<RequestForwarder>();
   #onQuiet: () => void = () => undefined;
   #sockets = 0;

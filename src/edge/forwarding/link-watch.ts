@@ -6,7 +6,7 @@
 import { limits } from "../../../schemas/limits.ts";
 import type { Clock } from "../../runtime/clock.ts";
 
-/** Begins at once and goes on in later passes of the event loop. */
+/** Begins at once and continues in later passes of the event loop. */
 export function inChunks<T>(clock: Clock, all: readonly T[], work: (one: T) => void): void {
   for (const one of all.slice(0, limits.gate_piece_sockets)) work(one);
   const rest = all.slice(limits.gate_piece_sockets);

@@ -1,6 +1,6 @@
 /**
  * The header by which a node tells another one for whom it forwards a request. It has the key of the cluster, which no
- * client knows, so nobody else can claim an address; and no node passes on what a client sends under its name.
+ * client knows, so only nodes can claim an address; and no node passes on what a client sends under its name.
  */
 import { timingSafeEqual } from "node:crypto";
 import type { Forwarded, ReadForwarded } from "../../runtime/forwarded.ts";
@@ -28,7 +28,7 @@ export function readNodeHeader(value: string, key: string): ForwardedClient | nu
   return { address, isSecure: scheme === "https" };
 }
 
-/** What a node says counts before what a proxy says. @param key of the cluster */
+/** The header of a node takes precedence over that of a proxy. @param key of the cluster */
 export function readForwardedByNodes(key: () => string, otherwise: ReadForwarded): ReadForwarded {
   return (headers): Forwarded => readNodeHeader(headers.getHeader(nodeHeader), key()) ?? otherwise(headers);
 }

@@ -10,7 +10,7 @@ import { type ForwardedClient, nodeHeader, nodeHeaderOf } from "./node-header.ts
 export interface Upstream {
   readonly request: ClientRequest;
   readonly answer: Promise<UpstreamAnswer>;
-  /** The answer was passed on, or nobody wants it: the connection is closed if it is not at its end. */
+  /** The answer was passed on, or no client wants it: the connection is closed if it is not at its end. */
   release(): void;
 }
 
@@ -59,7 +59,7 @@ export class Upstreams {
     this.#cancelCheck = this.#clock.after(limits.cluster_lease_renewal_ms, () => this.#check());
   }
 
-  /** A process that stands still closes no connection. */
+  /** A process that hangs closes no connection. */
   #check(): void {
     this.#cancelCheck = null;
     // This process stood still itself: what the others sent meanwhile has not been read yet.

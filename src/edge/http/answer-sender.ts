@@ -101,7 +101,7 @@ export class AnswerCompressor {
       this.#bytes -= bytes.size;
     });
     feed(encoder, bytes, () => isWanted);
-    // A thread may be inside zlib, so an answer that nobody waits for counts until the end of the block.
+    // A thread may be inside zlib, so an answer that no client awaits counts until the end of the block.
     return () => {
       isWanted = false;
     };

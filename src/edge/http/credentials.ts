@@ -31,8 +31,8 @@ interface VerifiedKey {
  * from which it was verified: a new key, role, password, address or owner, and a deactivation, replace or remove one of
  * them. Invalid credentials are never remembered, so each attempt is verified and counted (D28).
  *
- * Comparing headers reveals nothing about a key: V8 compares two strings only if their hashes are equal, and nobody
- * outside the process knows the seed of its hashes.
+ * Comparing headers reveals nothing about a key: V8 compares two strings only if their hashes are equal, and the seed
+ * of its hashes is known only inside the process.
  */
 export class RememberedCredentials {
   readonly #headers: RememberedHeaders<VerifiedKey>;

@@ -60,7 +60,7 @@ export interface HttpResponderOptions {
   readonly unsent: UnsentBytes;
   /** Whether the server itself encrypts its connections. */
   readonly isSecure?: boolean;
-  /** Absent where nobody reads about them. */
+  /** Absent where they are not read. */
   readonly failures?: FailedRequests;
   /** Absent where all answers are short. */
   readonly compressor?: AnswerCompressor;
@@ -81,7 +81,7 @@ export class HttpResponder {
   readonly #onEnd: () => void;
   #onRelease: () => void = nothing;
   #use: RealmUse | null = null;
-  /** Is told how the request ends; null if nobody wants to know. */
+  /** Gets the end of the request; null if it is not logged. */
   record: AccessRecord | null = null;
 
   /** @param onEnd called once when the request is over and no bytes of its answer are unsent */

@@ -33,7 +33,7 @@ const exposed =
 interface AnswerContext {
   /** null if the request could not even be read */
   readonly head: RequestHead | null;
-  /** "" if nobody asked for one. */
+  /** "" if it was not requested. */
   readonly requestId: string;
   /** Whether the browser's connection is encrypted, as far as the server knows. */
   readonly isSecure: boolean;

@@ -264,7 +264,7 @@ async function ownLogin(
   return { user: holder, passwordHash: stored?.passwordHash ?? null };
 }
 
-/** Logs the user in (D256). A browser that says so goes on in the page; others get what a client needs to log in. */
+/** Logs the user in (D256). A browser that says so continues in the page; others get what a client needs to log in. */
 async function welcome(request: PageRequest, login: VerifiedLogin, tools: Submission): Promise<HttpReply> {
   const { realm, siteUrl, userAgent } = request;
   const started = await startSession(realm, login, { siteUrl, userAgent, address: tools.address });

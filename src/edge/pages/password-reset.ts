@@ -69,7 +69,7 @@ function setPage(given: {
   return formPage(given.problem === null ? 200 : 400, setTemplate.call(eta, given));
 }
 
-/** The same for every address, so that nobody learns who has an account here. */
+/** The same for every address, so that it does not reveal who has an account here. */
 function requestedPage(email: string, sendsEmail: boolean): HttpReply {
   return linkSentPage(`If ${email} is the address of an account here,`, sendsEmail, "");
 }

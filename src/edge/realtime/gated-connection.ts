@@ -34,12 +34,14 @@ export class GatedConnection implements BufferedConnection {
     this.#gate = gate;
   }
 
-  /** Sets who is told when nothing waits for the gate any more. */
+  /** Sets the listener that is called when no message waits for the gate any more. */
   onLeft(listener: () => void): void {
     this.#onLeft = listener;
   }
 
-  /** Sets who is told when a message that waited was dropped by the connection. Nothing that waits behind it is sent. */
+  /**
+   * Sets the listener that is called when the connection drops a message that waited. Messages behind it are not sent.
+   */
   onDropped(listener: () => void): void {
     this.#onDropped = listener;
   }

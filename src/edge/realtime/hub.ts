@@ -46,7 +46,7 @@ export interface HubOptions {
   /** Presence is sent only for users that the viewer may know (spec 4.7). */
   readonly limitsPresence: boolean;
   readonly reportBug: (error: unknown) => void;
-  /** Events handed to readers; absent where nobody counts them. */
+  /** Events handed to readers; absent where they are not counted. */
   readonly delivered?: Counter<"poll" | "socket">;
 }
 

@@ -23,7 +23,7 @@ export class ProcessWatch {
     }
   });
 
-  /** @param idleMsMax how long it goes on after the last reading */
+  /** @param idleMsMax how long it continues after the last reading */
   constructor(after: (milliseconds: number, callback: () => void) => () => void, idleMsMax: number) {
     this.#after = after;
     this.#idleMsMax = idleMsMax;

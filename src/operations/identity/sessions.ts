@@ -30,7 +30,7 @@ export function recordUse({ realm, caller, keyHash }: Call): void {
   void realm.dispatcher.ask(command(to, "user.session.used", { hash: keyHash }, caller.id));
 }
 
-/** Where the request comes from. */
+/** The origin of the request. */
 interface SessionRequest {
   /** The server's address as the client wrote it. */
   readonly siteUrl: string;

@@ -69,7 +69,8 @@ function isToChannel({ type }: SendParams): boolean {
 }
 
 /**
- * A channel message that a bot sends without naming a channel goes to the bot's default channel (public API, /bots).
+ * A channel message that a bot sends without naming a channel is posted in the bot's default channel (public API,
+ * /bots).
  */
 function addressed(view: View, sender: UserRecord, params: SendParams): Addressed | Refusal {
   const { to } = params;

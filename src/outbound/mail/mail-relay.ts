@@ -15,7 +15,7 @@ import type { Delivery, MailSender, Origin } from "./mail-sender.ts";
 export interface MailLinks {
   /** The organization's address, without a trailing slash. */
   readonly site: () => string;
-  /** Where such emails can be switched off; null if they cannot. It rejects if that cannot be told now. */
+  /** Where such emails can be switched off; null if they cannot. It rejects if that cannot be known now. */
   readonly unsubscribeUrl: (mail: MailRecord) => Promise<string | null>;
 }
 

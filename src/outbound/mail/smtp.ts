@@ -22,7 +22,7 @@ export function smtpTransport(server: SmtpServer): MailTransport {
       await pool.sendMail({ ...renderedMail, ...confined, signal });
     },
     async close() {
-      // If the library could not be loaded, no delivery runs, and a stop goes on.
+      // If the library could not be loaded, no delivery runs, and a stop continues.
       const pool = await opening?.catch(() => null);
       pool?.close({ force: true });
     },

@@ -26,7 +26,7 @@ const replyFields: Readonly<Record<number, readonly string[]>> = {
 
 interface Reply {
   readonly content: string;
-  /** What the receiver wants to be added to the text; null: nothing. */
+  /** The text that the receiver wants to be added; null: none. */
   readonly widget: unknown;
 }
 

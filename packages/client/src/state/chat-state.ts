@@ -19,7 +19,7 @@ export interface ChatState extends Registered {
 export interface ReducerOptions {
   /** Whether the queue was registered with subscribers. */
   readonly includesSubscribers: boolean;
-  /** What older clients show instead of a user that they may not know; null: they have no entry. */
+  /** The user that older clients show instead of one that they may not know; null: they have no entry. */
   readonly unknownUser: ((userId: number) => NonNullable<Registered["realm_users"]>[number]) | null;
 }
 
