@@ -167,7 +167,7 @@ type EventVariants<D extends ListDeclaration> = {
 
 type Nested<Name extends string, T> = { readonly [N in Name]: T };
 
-/** What the list declares, as an area. */
+/** The declarations of the list, as an area. */
 interface PersonalListArea<D extends ListDeclaration> {
   readonly endpoints: readonly Endpoint[];
   readonly commands: Commands<CommandParams<D>, CommandReplies<D>>;

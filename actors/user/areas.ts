@@ -24,7 +24,7 @@ import { subscriptionSettingsDecisions } from "./subscription-settings.ts";
 import { unsubscribesDecisions } from "./unsubscribes.ts";
 import { userTopicsDecisions } from "./user-topics.ts";
 
-/** Of lists that have rules of their own, by table. */
+/** The rules of lists that have some of their own, by table. */
 const listRules: Readonly<Record<string, ListRules>> = { navigationViews: navigationViewsRules };
 
 export const userAreas = [

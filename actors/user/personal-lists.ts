@@ -25,7 +25,7 @@ import type { UserRecord } from "../../schemas/users.ts";
 import { type Decisions, done, forUser, type Outcome } from "../protocol/decide.ts";
 import { type Effect, effects } from "../protocol/effects.ts";
 
-/** What a list decides besides: methods, so that a list may name the types of its own values. */
+/** Further rules of a list: methods, so that a list may name the types of its own values. */
 export interface ListRules {
   /** Called before anything else is checked. `values` of an update are null where an entry keeps its own. */
   check(values: EntryValues, entries: readonly EntryValues[], isNew: boolean): Refusal | null;

@@ -3,7 +3,7 @@
  *
  * The links in emails that switch such emails off (D258), and the secret that signs them.
  *
- * What makes the turns of a server durable, and copies them to the archive.
+ * The journal that makes the turns of a server durable, and its archive.
  */
 
 import { randomBytes } from "node:crypto";

@@ -3,7 +3,7 @@
  * throws does so before the first write, and the command is rejected alone (M6). The dispatcher applies the result to
  * memory after the writes (M9), and publishes and replies after the turn's flush (M1).
  *
- * What the dispatcher needs from its realm, and whom it reports to.
+ * The dispatcher gets from its realm the parts in `DispatcherOptions`, and reports to `Alarm`.
  */
 import type { Command } from "../../actors/protocol/commands.ts";
 import type { Effect, EmitEffect, EmitVolatileEffect } from "../../actors/protocol/effects.ts";

@@ -16,7 +16,7 @@ interface Idiom {
 const first = (word: string) => new RegExp(`(?:^|[.:;!?] |@returns |@throws |@param [\\w.]+ )${word}\\b`, "g");
 
 const idioms: readonly Idiom[] = [
-  { name: "What ...", pattern: first("What"), left: [0, 59] },
+  { name: "What ...", pattern: first("What"), left: [0, 58] },
   { name: "Who ...", pattern: first("Who"), left: [0, 4] },
   { name: "Whose ...", pattern: first("Whose"), left: [0, 0] },
   { name: "Which ...", pattern: first("Which"), left: [0, 1] },

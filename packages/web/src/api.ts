@@ -8,7 +8,7 @@ const retryMs = 10_000;
 
 export const client = connectSession(location.origin, { callsOverSocket: true, retryMs });
 
-/** What went wrong, in words for a person. */
+/** An error, in words for a person. */
 export function explain(error: unknown): string {
   if (error instanceof ApiError) return String(error.answer["msg"] ?? error.code);
   if (error instanceof ConnectionError) return "The server did not answer. Check your network, then try again.";

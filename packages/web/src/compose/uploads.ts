@@ -22,7 +22,7 @@ export const isDropping = signal(false);
 /** Further ones wait for a free place. */
 const uploadsAtOnceMax = 3;
 const requests = new Map<number, XMLHttpRequest>();
-/** Of files that have arrived, by id, while others are on their way: a file that was chosen before them precedes them. */
+/** Links to files that have arrived, by id, while others are on their way: files stand in the order of choice. */
 const links = new Map<number, string>();
 let count = 0;
 

@@ -10,7 +10,7 @@ interface Shown {
   readonly description: string;
 }
 
-/** What anybody may know of the organization. */
+/** The public facts of the organization. */
 async function readOrganization(): Promise<Shown> {
   const response = await fetch("/api/v1/server_settings", { credentials: "omit" });
   const body = (await response.json()) as Record<string, unknown>;
