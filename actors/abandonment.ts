@@ -5,7 +5,7 @@
 
 import type { Ticket } from "../schemas/answer.ts";
 import type { MessageMove } from "../schemas/message-changes.ts";
-import { type Command, type CommandType, command } from "./protocol/commands.ts";
+import { type Command, type CommandType, command } from "./protocol/decision.ts";
 
 export interface Abandonment {
   /** Deferred replies to reject now. They are only valid while the realm's boot counter equals `boot`. */

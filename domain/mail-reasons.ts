@@ -13,7 +13,7 @@ import { topicPolicies } from "../schemas/user-topics.ts";
 import type { UserRecord } from "../schemas/users.ts";
 import { isMentioned } from "./message-flags.ts";
 import { hasMuted } from "./muted-users.ts";
-import { isTopicMuted, visibilityPolicy } from "./user-topics.ts";
+import { isTopicMuted, visibilityPolicy } from "./topics.ts";
 import type { View } from "./view.ts";
 
 /** A message and its conversation. */

@@ -181,7 +181,7 @@ export interface MessageWatch {
 export interface View {
   /** The turn's time, or the clock's in a query; in milliseconds, never going back (M4). */
   readonly now: number;
-  /** The time up to which messages expire: behind `now` while the clock is not trusted (runtime/realm-time.ts). */
+  /** The time up to which messages expire: behind `now` while the clock is not trusted (runtime/clock.ts). */
   readonly dueNow: number;
   /** Number of forward jumps of `dueNow`: clock jumps, or downtime that could not be measured. */
   readonly clockJumps: number;

@@ -135,7 +135,7 @@ type CommandsOf<A> = A extends { readonly commands: Commands<infer Params, infer
   : never;
 
 /**
- * The parameters of all commands, by type; `actors/protocol/commands.ts` adds one that contains commands. Interfaces,
+ * The parameters of all commands, by type; `actors/protocol/decision.ts` adds one that contains commands. Interfaces,
  * so that the compiler resolves them once.
  */
 export interface AreaCommands extends AllOf<CommandsOf<Area>, "params"> {}

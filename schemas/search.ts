@@ -53,7 +53,7 @@ const limits = {
 
 /** The messages of one segment that contain a term: ascending ids, starting with the one in the key. */
 export interface SearchPostingsRecord {
-  /** store/posting-lists.ts */
+  /** See store/search-index.ts. */
   readonly ids: Uint8Array;
 }
 

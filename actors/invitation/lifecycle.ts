@@ -9,9 +9,7 @@ import { fold } from "../../schemas/fold.ts";
 import type { InvitationRecord, InvitationState } from "../../schemas/invites.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Command, Params } from "../protocol/commands.ts";
-import { done, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Command, done, type Effect, effects, type Outcome, type Params } from "../protocol/decision.ts";
 import { endEffects, invitationMail, refuseDailyLimit, sentEffects } from "../rules/invitations.ts";
 import { mailEffects } from "../rules/mail.ts";
 

@@ -6,10 +6,8 @@
 import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MailRecord } from "../../schemas/mails.ts";
-import { type Command, command } from "../protocol/commands.ts";
-import { done, type Outcome } from "../protocol/decide.ts";
+import { type Command, command, done, type Effect, effects, type Outcome } from "../protocol/decision.ts";
 import { deliveryMachine, type PendingDelivery, type RetryPolicy, withNextAttempt } from "../protocol/delivery.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
 import { isWithdrawn } from "./withdrawn.ts";
 
 const retryPolicy: RetryPolicy = {

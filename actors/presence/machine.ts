@@ -19,9 +19,18 @@ import { limits } from "../../schemas/limits.ts";
 import type { PresenceRecord } from "../../schemas/presence.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { addressAs, type Command, command, type Params } from "../protocol/commands.ts";
-import { done, forServer, forUser, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import {
+  addressAs,
+  type Command,
+  command,
+  done,
+  type Effect,
+  effects,
+  forServer,
+  forUser,
+  type Outcome,
+  type Params,
+} from "../protocol/decision.ts";
 import { decide, lead, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
 
 interface PresenceContext {

@@ -13,8 +13,7 @@
  *
  * Delivery is at least once: a crash between the delivery and its acknowledgement repeats it.
  */
-import type { CommandType } from "./commands.ts";
-import type { Decisions } from "./decide.ts";
+import type { CommandType, Decisions } from "./decision.ts";
 import { decide, ignore, lead, rejectUnhandled, setupMachine } from "./machine-setup.ts";
 
 /** A delivery is pending as long as it has a row. */

@@ -2,13 +2,20 @@
  * The parts that all machines are built from: a state lists the commands that it decides, with the states that each may
  * lead to, and those that it rejects, as plain data. A decision is pure, so a guard may ask it which of the states
  * follows. An action emits exactly one outcome; `assign` then updates the context. The driver reads the same data
- * (machine-tables.ts), so that a command costs a lookup and a call of its decision.
+ * (record-machines.ts), so that a command costs a lookup and a call of its decision.
  */
 import { enqueueActions, type MachineContext, setup } from "xstate";
 import type { View } from "../../domain/view.ts";
 import type { Refusal } from "../../schemas/errors.ts";
-import type { Command, CommandType } from "./commands.ts";
-import { type AnyDecision, type Decision, type Decisions, done, type Outcome } from "./decide.ts";
+import {
+  type AnyDecision,
+  type Command,
+  type CommandType,
+  type Decision,
+  type Decisions,
+  done,
+  type Outcome,
+} from "./decision.ts";
 
 /** The event that a machine receives. `type` equals the command's type, so that states can list what they accept. */
 export interface CommandEvent<T extends CommandType = CommandType> {

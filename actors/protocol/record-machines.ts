@@ -4,19 +4,18 @@
  * nothing else is stored.
  *
  * A table of a machine's decisions, compiled from the machine once, so that a command costs a lookup instead of
- * XState's interpreter (`drive` in drive.ts). It covers flat states whose commands have one decision each, which says
+ * XState's interpreter (`drive`). It covers flat states whose commands have one decision each, which says
  * to which of the command's targets it leads: all of our commands. For everything else (other guards, eventless
  * transitions, entry and exit actions, nested and final states, wildcards) it returns undefined, and XState decides.
  *
  * Drives a machine as a pure function of snapshot and event. XState decides what a machine means, and our runtime runs
- * it: by the table that is compiled from the machine (machine-tables.ts), or else by XState's own `transition`. A
+ * it: by the table that is compiled from the machine, or else by XState's own `transition`. A
  * differential test compares both for every machine.
  */
 import { type AnyMachineSnapshot, type AnyStateMachine, type AnyStateNode, transition } from "xstate";
 import type { View } from "../../domain/view.ts";
 import type { Refusal } from "../../schemas/errors.ts";
-import type { Command, CommandType } from "./commands.ts";
-import type { AnyDecision, Outcome } from "./decide.ts";
+import type { AnyDecision, Command, CommandType, Outcome } from "./decision.ts";
 import {
   type CommandEvent,
   type Emitted,

@@ -8,9 +8,7 @@ import type { View } from "../../domain/view.ts";
 import type { AttachmentRecord } from "../../schemas/attachments.ts";
 import { pathIdOf } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { Params } from "../protocol/commands.ts";
-import { done, forServer, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { done, type Effect, effects, forServer, type Outcome, type Params } from "../protocol/decision.ts";
 import { attachmentEvent, expiryOf, recheckAttachments, removeFile } from "../rules/attachment-events.ts";
 
 /**

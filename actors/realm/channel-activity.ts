@@ -9,9 +9,16 @@ import { withOverrides } from "../../domain/overlay-view.ts";
 import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { CounterName } from "../../schemas/records.ts";
-import { type Command, command, type Params } from "../protocol/commands.ts";
-import { done, forServer, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import {
+  type Command,
+  command,
+  done,
+  type Effect,
+  effects,
+  forServer,
+  type Outcome,
+  type Params,
+} from "../protocol/decision.ts";
 import { updateBody, watchers } from "../rules/channel-events.ts";
 
 const counter: CounterName = "inactivityTold";

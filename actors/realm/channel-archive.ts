@@ -6,9 +6,7 @@
 import { ascending } from "../../domain/group-values.ts";
 import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
-import type { Command } from "../protocol/commands.ts";
-import { done, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Command, done, type Effect, effects, type Outcome } from "../protocol/decision.ts";
 import { updateBody, watchers } from "../rules/channel-events.ts";
 import { archivingNotice, notices } from "./channel-notices.ts";
 import type { ChannelContext } from "./channel-step.ts";

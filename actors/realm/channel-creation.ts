@@ -1,6 +1,6 @@
 /**
  * New channels (spec 4.3): rows and events, in slices if one request creates many, and how many a person may create.
- * Until the last channel is stored, only commands of between-slices.ts run, so no other request takes a name.
+ * Until the last channel is stored, only commands run that `mayRunBetween` lets through, so no other request takes a name.
  */
 
 import { personOf } from "../../domain/bots.ts";
@@ -11,8 +11,7 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { command, type MembershipChange } from "../protocol/commands.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { command, type Effect, effects, type MembershipChange } from "../protocol/decision.ts";
 import { watchers } from "../rules/channel-events.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;

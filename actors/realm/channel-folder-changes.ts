@@ -12,9 +12,7 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { StoredBody } from "../../schemas/events.ts";
 import { fold } from "../../schemas/fold.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Command } from "../protocol/commands.ts";
-import { done, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Command, done, type Effect, effects, type Outcome } from "../protocol/decision.ts";
 import type { RecordContext } from "../protocol/record-machines.ts";
 
 export interface ChannelFolderContext extends RecordContext<ChannelFolderRecord> {

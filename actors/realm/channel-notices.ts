@@ -12,7 +12,7 @@ import type { ChannelRecord } from "../../schemas/channels.ts";
 import type { GroupSettingValue } from "../../schemas/types.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 
-import type { Command } from "../protocol/commands.ts";
+import type { Command } from "../protocol/decision.ts";
 import { type BotPostOptions, botMessage, silentMention } from "../rules/notification-bot.ts";
 
 /** @param channel after the change */

@@ -5,7 +5,7 @@ import { isAnnouncementOnly, postPolicy } from "../../domain/post-policy.ts";
 import type { View } from "../../domain/view.ts";
 import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import { channelGroupSettingNames, channelGroupSettings, type GroupSettingName } from "../../schemas/group-settings.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Effect, effects } from "../protocol/decision.ts";
 import { type StreamUpdate, updateBody } from "../rules/channel-events.ts";
 import { postingNotice } from "./channel-notices.ts";
 import type { Change, ChannelRequest } from "./channel-step.ts";

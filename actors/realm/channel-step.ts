@@ -1,7 +1,7 @@
 /** The decisions of a channel about itself, and the steps of PATCH /streams/{stream_id} (channel-updates.ts). */
 import type { ChannelRecord, ChannelUpdate } from "../../schemas/channels.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Effect } from "../protocol/effects.ts";
+import type { Effect } from "../protocol/decision.ts";
 import type { RecordContext } from "../protocol/record-machines.ts";
 import type { StreamUpdate } from "../rules/channel-events.ts";
 

@@ -15,7 +15,7 @@ import { channelGroupSettingNames, channelGroupSettings } from "../../schemas/gr
 import type { ChannelId, GroupId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Effect, effects } from "../protocol/decision.ts";
 import { visibleDefaults } from "../rules/bot-events.ts";
 import { people } from "../rules/channel-events.ts";
 import { endQueues } from "../rules/user-visibility.ts";

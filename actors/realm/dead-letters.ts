@@ -4,9 +4,15 @@ import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import type { DeadLetterRecord } from "../../schemas/runtime.ts";
 import { isWithdrawn } from "../mail/withdrawn.ts";
-import type { Command, Params } from "../protocol/commands.ts";
-import { done, forServer, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import {
+  type Command,
+  done,
+  type Effect,
+  effects,
+  forServer,
+  type Outcome,
+  type Params,
+} from "../protocol/decision.ts";
 
 const noLetter = "there is no such dead letter";
 const isUnwanted =

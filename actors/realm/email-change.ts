@@ -9,9 +9,7 @@ import { addressFaultTexts, addressJudge } from "../../domain/realm-domains.ts";
 import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { Params } from "../protocol/commands.ts";
-import { done, forServer, type Outcome } from "../protocol/decide.ts";
-import { effects } from "../protocol/effects.ts";
+import { done, effects, forServer, type Outcome, type Params } from "../protocol/decision.ts";
 import { mailEffects } from "../rules/mail.ts";
 import { addressEvents } from "../rules/user-events.ts";
 

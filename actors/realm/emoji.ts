@@ -4,9 +4,7 @@ import { objectionToName, objectionToRemoval } from "../../domain/custom-emoji.t
 import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Params } from "../protocol/commands.ts";
-import { done, forUser, type Outcome } from "../protocol/decide.ts";
-import { effects } from "../protocol/effects.ts";
+import { done, effects, forUser, type Outcome, type Params } from "../protocol/decision.ts";
 
 /** Its content, the list of all custom emoji, is built on delivery. */
 const changed = effects.emit("realm_emoji", { op: "update" }, { to: "realm" });

@@ -8,7 +8,7 @@ import type { StoredBody } from "../../schemas/events.ts";
 import type { GroupId, UserId } from "../../schemas/ids.ts";
 import type { Audience } from "../../schemas/runtime.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Effect, effects } from "../protocol/decision.ts";
 
 const everybody: Audience = { to: "realm" };
 

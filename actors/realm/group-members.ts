@@ -22,9 +22,18 @@ import type { GroupId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { GroupMembersRest, GroupMembersStep, GroupRecord } from "../../schemas/user-groups.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Command, command, type Params } from "../protocol/commands.ts";
-import { type Done, done, forServer, forUser, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import {
+  type Command,
+  command,
+  type Done,
+  done,
+  type Effect,
+  effects,
+  forServer,
+  forUser,
+  type Outcome,
+  type Params,
+} from "../protocol/decision.ts";
 import { botDirectMessage, silentMention } from "../rules/notification-bot.ts";
 import { channelsVisibleTo, visibilityOfGroupChange } from "./channel-visibility.ts";
 import { membersEvent, subgroupsEvent } from "./group-events.ts";

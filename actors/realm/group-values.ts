@@ -15,7 +15,7 @@ import { limits } from "../../schemas/limits.ts";
 import type { GroupSettingChange, GroupSettingValue } from "../../schemas/types.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Effect, effects } from "../protocol/decision.ts";
 
 /** A setting's name and its row in the settings table. */
 export interface NamedSetting {

@@ -14,9 +14,16 @@ import { fold } from "../../schemas/fold.ts";
 import type { InvitationOffer, InvitationRecord } from "../../schemas/invites.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { command, type Params } from "../protocol/commands.ts";
-import { done, forServer, forUser, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import {
+  command,
+  done,
+  type Effect,
+  effects,
+  forServer,
+  forUser,
+  type Outcome,
+  type Params,
+} from "../protocol/decision.ts";
 import { invitationMail, invitesChanged, refuseDailyLimit, sentEffects } from "../rules/invitations.ts";
 import { mailEffects } from "../rules/mail.ts";
 import { nextTimer } from "../rules/timers.ts";

@@ -10,9 +10,7 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { LinkifierInput } from "../../schemas/linkifiers.ts";
 
-import type { Params } from "../protocol/commands.ts";
-import { done, forAdministrator, type Outcome } from "../protocol/decide.ts";
-import { effects } from "../protocol/effects.ts";
+import { done, effects, forAdministrator, type Outcome, type Params } from "../protocol/decision.ts";
 
 /** Sent to clients that can expand URL templates. It contains the whole list, read on delivery. */
 const linkifiersEvent = effects.emit("realm_linkifiers", {}, { to: "realm" });

@@ -12,7 +12,7 @@
  * There are many commands because they share one order, not because they share states; each area decides in its own
  * files of this folder.
  */
-import { forEither, forServer } from "../protocol/decide.ts";
+import { forEither, forServer } from "../protocol/decision.ts";
 import { decide, ignore, lead, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
 import { realmAreas } from "./areas.ts";
 import { createRealm } from "./realm-creation.ts";

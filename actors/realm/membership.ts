@@ -10,9 +10,18 @@ import type { Answer } from "../../schemas/answer.ts";
 import type { ChannelRecord, NewChannel } from "../../schemas/channels.ts";
 import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
-import { type Command, command, type MembershipChange, type Params } from "../protocol/commands.ts";
-import { type Done, done, forServer, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import {
+  type Command,
+  command,
+  type Done,
+  done,
+  type Effect,
+  effects,
+  forServer,
+  type MembershipChange,
+  type Outcome,
+  type Params,
+} from "../protocol/decision.ts";
 import { visibleDefaults } from "../rules/bot-events.ts";
 import { people, watchers } from "../rules/channel-events.ts";
 import { leaveRead } from "../rules/read-marks.ts";

@@ -9,9 +9,7 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { PlaygroundInput } from "../../schemas/playgrounds.ts";
 
-import type { Params } from "../protocol/commands.ts";
-import { done, forAdministrator, type Outcome } from "../protocol/decide.ts";
-import { effects } from "../protocol/effects.ts";
+import { done, effects, forAdministrator, type Outcome, type Params } from "../protocol/decision.ts";
 
 /** Sent to everybody. It contains the whole list, read on delivery. */
 const playgroundsEvent = effects.emit("realm_playgrounds", {}, { to: "realm" });

@@ -16,9 +16,16 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ProfileFieldInput, ProfileFieldRecord, ProfileFieldUpdate } from "../../schemas/profile-fields.ts";
 
-import { command, type Params } from "../protocol/commands.ts";
-import { done, forAdministrator, forServer, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import {
+  command,
+  done,
+  type Effect,
+  effects,
+  forAdministrator,
+  forServer,
+  type Outcome,
+  type Params,
+} from "../protocol/decision.ts";
 import { valueEvent } from "./profile-values.ts";
 
 /** Sent to everybody. It contains the whole list, read on delivery. */

@@ -11,9 +11,7 @@ import { isRefusal, type Refusal, refuse } from "../../schemas/errors.ts";
 import type { UserId } from "../../schemas/ids.ts";
 import type { ProfileFieldRecord, ProfileValueChange, ProfileValueRecord } from "../../schemas/profile-fields.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Params } from "../protocol/commands.ts";
-import { done, forUser, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { done, type Effect, effects, forUser, type Outcome, type Params } from "../protocol/decision.ts";
 
 /** PATCH and DELETE /users/me/profile_data; DELETE sets values to null. */
 export function changeOwnProfile(user: UserRecord, params: Params<"profile-data.set">, view: View): Outcome {

@@ -9,9 +9,7 @@ import { systemGroupNames, systemGroups } from "../../schemas/group-settings.ts"
 import { roles } from "../../schemas/types.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Params } from "../protocol/commands.ts";
-import { done, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { done, type Effect, effects, type Outcome, type Params } from "../protocol/decision.ts";
 import { newApiKey } from "../rules/api-keys.ts";
 import { notificationBotId } from "../rules/notification-bot.ts";
 

@@ -8,8 +8,7 @@ import { refuse } from "../../schemas/errors.ts";
 import { roles } from "../../schemas/types.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 
-import { done, forEither, forServer, type Outcome } from "../protocol/decide.ts";
-import { effects } from "../protocol/effects.ts";
+import { done, effects, forEither, forServer, type Outcome } from "../protocol/decision.ts";
 
 export function deactivateRealm(caller: UserRecord | null, _params: unknown, view: View): Outcome {
   if (caller !== null && caller.role !== roles.owner) return refuse.ownerRequired();

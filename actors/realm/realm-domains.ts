@@ -8,9 +8,7 @@ import type { StoredBody } from "../../schemas/events.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Params } from "../protocol/commands.ts";
-import { done, forUser, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { done, type Effect, effects, forUser, type Outcome, type Params } from "../protocol/decision.ts";
 import { realmEvent } from "./realm-events.ts";
 
 /** POST /realm/domains. */

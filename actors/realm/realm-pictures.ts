@@ -10,9 +10,7 @@ import type { StoredBody } from "../../schemas/events.ts";
 import { realmPictureFile } from "../../schemas/files.ts";
 import type { RealmPictureName } from "../../schemas/realm-pictures.ts";
 
-import type { Params } from "../protocol/commands.ts";
-import { done, forAdministrator, type Outcome } from "../protocol/decide.ts";
-import { effects } from "../protocol/effects.ts";
+import { done, effects, forAdministrator, type Outcome, type Params } from "../protocol/decision.ts";
 
 /** Removing an image that is not set changes nothing and emits no event. */
 export function setRealmPicture({ name, file }: Params<"realm.picture.set">, view: View): Outcome {

@@ -23,9 +23,7 @@ import {
 } from "../../schemas/realm-settings.ts";
 import { roles } from "../../schemas/types.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Params } from "../protocol/commands.ts";
-import { done, forEither, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { done, type Effect, effects, forEither, type Outcome, type Params } from "../protocol/decision.ts";
 import { accessEffects } from "../rules/user-visibility.ts";
 import { changeGroupValue, checkNamedChanges } from "./group-values.ts";
 import { realmEvent } from "./realm-events.ts";

@@ -2,8 +2,7 @@
 
 import type { View } from "../../domain/view.ts";
 
-import { done, forServer, type Outcome } from "../protocol/decide.ts";
-import { effects } from "../protocol/effects.ts";
+import { done, effects, forServer, type Outcome } from "../protocol/decision.ts";
 
 const unknownFormat = 0;
 

@@ -6,9 +6,7 @@ import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { userSettings } from "../../schemas/user-settings.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Params } from "../protocol/commands.ts";
-import { done, forEither, type Outcome } from "../protocol/decide.ts";
-import { effects } from "../protocol/effects.ts";
+import { done, effects, forEither, type Outcome, type Params } from "../protocol/decision.ts";
 
 /** PATCH /realm/user_settings_defaults, for administrators only. Everybody receives the event. */
 export function changeSettingsDefaults(

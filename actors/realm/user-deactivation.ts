@@ -15,9 +15,16 @@ import type { MailRecord } from "../../schemas/mails.ts";
 import type { SubscriptionRecord } from "../../schemas/subscriptions.ts";
 import { roles } from "../../schemas/types.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { command, type Params } from "../protocol/commands.ts";
-import { done, forEither, forUser, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import {
+  command,
+  done,
+  type Effect,
+  effects,
+  forEither,
+  forUser,
+  type Outcome,
+  type Params,
+} from "../protocol/decision.ts";
 import { endKeys } from "../rules/api-keys.ts";
 import { botUpdates } from "../rules/bot-events.ts";
 import { watchers } from "../rules/channel-events.ts";

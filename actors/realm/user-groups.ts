@@ -32,7 +32,7 @@ import type { Audience } from "../../schemas/runtime.ts";
 import type { GroupSettingValue } from "../../schemas/types.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Effect, effects } from "../protocol/decision.ts";
 import { people, watchers } from "../rules/channel-events.ts";
 import { groupUpdateEvent, membersEvent } from "./group-events.ts";
 import { realmEvent, realmEventBody } from "./realm-events.ts";

@@ -10,7 +10,7 @@ import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Effect, effects } from "../protocol/decision.ts";
 import { visibleDefaults } from "../rules/bot-events.ts";
 import { endQueues } from "../rules/user-visibility.ts";
 import { appearingEffects } from "./channel-visibility.ts";

@@ -11,9 +11,7 @@ import type { View } from "../../domain/view.ts";
 import type { SystemGroupName } from "../../schemas/group-settings.ts";
 import { roles } from "../../schemas/types.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { command } from "../protocol/commands.ts";
-import { done, forServer, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { command, done, type Effect, effects, forServer, type Outcome } from "../protocol/decision.ts";
 import { channelsVisibleTo, channelVisibility } from "./channel-visibility.ts";
 
 const fullMembers: SystemGroupName = "role:fullmembers";

@@ -17,7 +17,7 @@
  * them. Each slice is one atomic command and the next one is in the durable mailbox, so a crash always resumes at a
  * slice boundary.
  */
-import { forServer } from "../protocol/decide.ts";
+import { forServer } from "../protocol/decision.ts";
 import { decide, ignore, lead, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
 import { initialRetention, type RetentionContext, type SweepingContext } from "./context.ts";
 import { abandonSweep, allowJumps, begin, beginWhenDue, confirmPaused, repeatRound, sweep } from "./sweeps.ts";

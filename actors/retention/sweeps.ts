@@ -1,5 +1,5 @@
 /**
- * The slices of a retention round (public API, message retention policy). old-messages.ts finds the messages.
+ * The slices of a retention round (public API, message retention policy).
  *
  * Finds messages that are too old. Message ids increase with time (M4), so old messages are at the front of every
  * index: of a channel's index for channel messages, of all messages for direct ones.
@@ -9,10 +9,8 @@ import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MessageRecord } from "../../schemas/messages.ts";
-import { type Command, command } from "../protocol/commands.ts";
-import { done, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
-import { removeMessages, type SourceConversation } from "../rules/message-removal.ts";
+import { type Command, command, done, type Effect, effects, type Outcome } from "../protocol/decision.ts";
+import { removeMessages, type SourceConversation } from "../rules/message-rows.ts";
 import { withinRows } from "../rules/removal-size.ts";
 import type { Counting, RetentionContext, Round, SweepingContext } from "./context.ts";
 

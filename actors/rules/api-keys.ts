@@ -4,7 +4,7 @@ import type { View } from "../../domain/view.ts";
 import type { ApiKeyRecord } from "../../schemas/authentication.ts";
 import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Effect, effects } from "../protocol/decision.ts";
 
 /** @param purpose "login": may be evicted by later logins; "kept": stays until it is replaced */
 export function newApiKey(view: View, userId: UserId, hash: string, purpose: "login" | "kept"): ApiKeyRecord {

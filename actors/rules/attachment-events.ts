@@ -5,8 +5,7 @@ import type { AttachmentRecord } from "../../schemas/attachments.ts";
 import { uploadName } from "../../schemas/files.ts";
 import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
-import { command } from "../protocol/commands.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { command, type Effect, effects } from "../protocol/decision.ts";
 
 /**
  * The attachment's fields are read when the event is delivered.

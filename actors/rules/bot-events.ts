@@ -5,7 +5,7 @@ import type { BotField } from "../../schemas/bots.ts";
 import type { ChannelId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Effect, effects } from "../protocol/decision.ts";
 import { administratorsAnd } from "./user-events.ts";
 import { endQueues } from "./user-visibility.ts";
 

@@ -10,7 +10,7 @@ import type { ChannelRecord } from "../../schemas/channels.ts";
 import type { ChannelId, MessageId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type PersonalFlag, personalFlags } from "../../schemas/message-flags.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Effect, effects } from "../protocol/decision.ts";
 import { flagEvents } from "./read-rows.ts";
 
 export interface MessageFlag {

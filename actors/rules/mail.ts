@@ -6,7 +6,7 @@
 import type { View } from "../../domain/view.ts";
 import type { MailBase, MailData, MailTemplate } from "../../schemas/mails.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Effect, effects } from "../protocol/decision.ts";
 
 /** An account, or an email address without an account (`fullName` is ""). */
 export type Recipient = Pick<UserRecord, "email" | "fullName">;

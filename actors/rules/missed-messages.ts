@@ -6,10 +6,11 @@
  *
  * Timers of a user's batch of missed messages (M8). Only the timer named in the row is valid; others are ignored when
  * they fire. No more timers are set than necessary (S3).
+ *
+ * Keeps the lowest of many ids in any order, for work that proceeds in slices by ascending id.
  */
-import { LowestIds } from "../../domain/lowest-ids.ts";
 import { isAway, type MessageInConversation, mailReason } from "../../domain/mail-reasons.ts";
-import { topicHolders } from "../../domain/user-topics.ts";
+import { topicHolders } from "../../domain/topics.ts";
 import type { View } from "../../domain/view.ts";
 import type { ChannelId, MessageId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
@@ -18,8 +19,36 @@ import type { ConversationRecord, MessageRecord } from "../../schemas/messages.t
 import type { MissedMessagesRecord } from "../../schemas/missed-messages.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
 import { topicPolicies } from "../../schemas/user-topics.ts";
-import { command } from "../protocol/commands.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { command, type Effect, effects } from "../protocol/decision.ts";
+
+/** Without duplicates. It holds a small multiple of `count` ids, and trims them occasionally. */
+export class LowestIds {
+  readonly #count: number;
+  #kept = new Set<number>();
+  /** Ids from here on are not among the lowest. */
+  #ceiling = Number.POSITIVE_INFINITY;
+
+  constructor(count: number) {
+    this.#count = count;
+  }
+
+  add(id: number): void {
+    if (id >= this.#ceiling) return;
+    this.#kept.add(id);
+    if (this.#kept.size >= 4 * this.#count) this.#cut();
+  }
+
+  #cut(): void {
+    const lowest = this.ascending();
+    this.#kept = new Set(lowest);
+    this.#ceiling = (lowest.at(-1) ?? this.#ceiling) + 1;
+  }
+
+  ascending(): number[] {
+    if (this.#kept.size === 0) return [];
+    return [...this.#kept].sort((a, b) => a - b).slice(0, this.#count);
+  }
+}
 
 /** The row with a new due time, and a timer for it unless the current timer fires earlier and will check again. */
 export function dueAgain(view: View, userId: UserId, row: MissedMessagesRecord, dueAt: number): Effect[] {

@@ -6,7 +6,6 @@
  * moved message without its read state.
  */
 
-import { LowestIds } from "../../domain/lowest-ids.ts";
 import { canReadChannelMessage } from "../../domain/permissions.ts";
 import { type ConversationRef, ReadState } from "../../domain/read-state.ts";
 import type { View } from "../../domain/view.ts";
@@ -15,7 +14,8 @@ import { limits } from "../../schemas/limits.ts";
 import type { BecomesRead } from "../../schemas/message-changes.ts";
 import { messageTraits } from "../../schemas/message-traits.ts";
 import { type ReadWatermarkRecord, type Seen, watermarkKinds } from "../../schemas/read-state.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Effect, effects } from "../protocol/decision.ts";
+import { LowestIds } from "./missed-messages.ts";
 import { noteDepartures } from "./read-announcements.ts";
 import { flagEvents, nextMark, noteMarks, putWatermark, takeMark } from "./read-rows.ts";
 

@@ -5,7 +5,7 @@ import type { ChannelRecord } from "../../schemas/channels.ts";
 import type { UserId } from "../../schemas/ids.ts";
 import type { MessagePost } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Address, type Command, command } from "../protocol/commands.ts";
+import { type Address, type Command, command } from "../protocol/decision.ts";
 
 /** Stable: the first user of every realm. */
 export const notificationBotId = 1;

@@ -3,7 +3,7 @@
 import type { View } from "../../domain/view.ts";
 import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Effect, effects } from "../protocol/decision.ts";
 
 /** The links of the last day that were sent, newest first. */
 export function resetRequestsOf(view: View, userId: UserId) {

@@ -9,8 +9,7 @@ import type { ChannelId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ReadAnnouncement } from "../../schemas/read-state.ts";
 import type { RowOf } from "../../schemas/records.ts";
-import { type Command, command } from "../protocol/commands.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Command, command, type Effect, effects } from "../protocol/decision.ts";
 import { nextMark, takeMark } from "./read-rows.ts";
 
 /** Starts in a later turn. */

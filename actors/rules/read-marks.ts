@@ -7,7 +7,7 @@ import type { View } from "../../domain/view.ts";
 import type { ChannelId, MessageId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ReadAnnouncement, ReadScope, WatermarkScope } from "../../schemas/read-state.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Effect, effects } from "../protocol/decision.ts";
 import { announceNow } from "./read-announcements.ts";
 import { type Candidate, hasMany, messageIn, newestIn, rowsIn } from "./read-places.ts";
 import { flagEvents, nextMark, takeMark } from "./read-rows.ts";

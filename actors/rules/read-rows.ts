@@ -10,7 +10,7 @@ import {
   type WatermarkKind,
   watermarkKinds,
 } from "../../schemas/read-state.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Effect, effects } from "../protocol/decision.ts";
 
 /** Updates the user's summary after changes up to message `newest`; nothing if it is unchanged. */
 export function noteMarks(

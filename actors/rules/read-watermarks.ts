@@ -9,7 +9,7 @@ import type { ChannelId, MessageId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ConversationRecord } from "../../schemas/messages.ts";
 import type { ReadWatermarkRecord } from "../../schemas/read-state.ts";
-import type { Effect } from "../protocol/effects.ts";
+import type { Effect } from "../protocol/decision.ts";
 import { isToBeAnnounced } from "./read-announcements.ts";
 import { noteMarks, putWatermark } from "./read-rows.ts";
 

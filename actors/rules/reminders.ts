@@ -15,7 +15,7 @@ import { limits } from "../../schemas/limits.ts";
 import type { MessageRecord } from "../../schemas/messages.ts";
 import type { ReminderRecord } from "../../schemas/reminders.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Effect, effects } from "../protocol/decision.ts";
 import { silentMention } from "./notification-bot.ts";
 import { messageLink } from "./topic-links.ts";
 

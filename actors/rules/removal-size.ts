@@ -7,7 +7,7 @@ import type { View } from "../../domain/view.ts";
 import type { MessageId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait, type MessageTrait } from "../../schemas/message-traits.ts";
-import type { MessageToDelete } from "./message-removal.ts";
+import type { MessageToDelete } from "./message-rows.ts";
 
 /** A table whose keys begin with a message id. */
 interface OwnTable {

@@ -6,8 +6,7 @@ import type { StoredBody } from "../../schemas/events.ts";
 import type { UserId } from "../../schemas/ids.ts";
 import type { ParsedContent } from "../../schemas/parsed-content.ts";
 import type { ScheduledMessageRecord } from "../../schemas/scheduled-messages.ts";
-import { type Address, type Command, command } from "../protocol/commands.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Address, type Command, command, type Effect, effects } from "../protocol/decision.ts";
 import { botDirectMessage } from "./notification-bot.ts";
 
 export function addressOf({ channelId, topic, userIds }: ScheduledMessageRecord): Address {

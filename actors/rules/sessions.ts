@@ -4,7 +4,7 @@ import type { View } from "../../domain/view.ts";
 import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { SessionRecord } from "../../schemas/sessions.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Effect, effects } from "../protocol/decision.ts";
 import { cancelTimer } from "./timers.ts";
 
 export function endSession(session: SessionRecord): Effect[] {

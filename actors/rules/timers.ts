@@ -1,6 +1,6 @@
 /** Durable timers that can be cancelled (M8). A row has at most one timer, however often its time changes. */
 import type { View } from "../../domain/view.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Effect, effects } from "../protocol/decision.ts";
 
 /** The two parts of a timer's key, as stored in the row. */
 export interface TimerKey {

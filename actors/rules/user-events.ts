@@ -5,7 +5,7 @@ import { isAdministrator } from "../../domain/permissions.ts";
 import type { View } from "../../domain/view.ts";
 import type { UserId } from "../../schemas/ids.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Effect, effects } from "../protocol/decision.ts";
 
 /**
  * A viewer may receive an address change as up to three events: the real address, the address shown in messages, and

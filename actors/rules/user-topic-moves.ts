@@ -2,19 +2,18 @@
  * Users' topic policies follow a topic that moves as a whole (public API: update-message), and are removed when the
  * topic is deleted (behaviour 7). Both work in slices, so that thousands of followers cause no long turn. A move
  * processes users with a policy on the target first, then those with one on the source. In between, only commands run
- * that depend on no policy for either topic (between-slices.ts), because policies are found by topic name.
+ * that depend on no policy for either topic (kinds.ts, `mayRunBetween`), because policies are found by topic name.
  */
 
 import { canReadChannelMessage } from "../../domain/permissions.ts";
 import { canSeeTopic, conversationsNamed } from "../../domain/topic-visibility.ts";
-import { mergedPolicy, topicHolders, visibilityPolicy } from "../../domain/user-topics.ts";
+import { mergedPolicy, topicHolders, visibilityPolicy } from "../../domain/topics.ts";
 import type { View } from "../../domain/view.ts";
 import { fold } from "../../schemas/fold.ts";
 import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type TopicEnd, type TopicMove, type TopicPolicy, topicPolicies } from "../../schemas/user-topics.ts";
-import { command } from "../protocol/commands.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { command, type Effect, effects } from "../protocol/decision.ts";
 import { mutedTopicsEvent, type TopicAddress, topicPolicyRows, userTopicEvent } from "./user-topics.ts";
 
 /**

@@ -9,7 +9,7 @@ import type { View } from "../../domain/view.ts";
 import { fold } from "../../schemas/fold.ts";
 import type { ChannelId, UserId } from "../../schemas/ids.ts";
 import { type TopicPolicy, topicPolicies } from "../../schemas/user-topics.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Effect, effects } from "../protocol/decision.ts";
 
 /** A topic in a channel, in any spelling. */
 export interface TopicAddress {

@@ -11,7 +11,7 @@ import type { View } from "../../domain/view.ts";
 import type { ChannelId, ConversationId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Effect, effects } from "../protocol/decision.ts";
 
 /** A change of subscriptions: the users, the channels, and the resulting state. */
 export interface MembershipDelta {

@@ -3,7 +3,7 @@
 import type { View } from "../../domain/view.ts";
 import type { MessageId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Effect, effects } from "../protocol/decision.ts";
 import { botDirectMessage, silentMention } from "./notification-bot.ts";
 
 /** @param reason Markdown */

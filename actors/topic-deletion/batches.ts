@@ -9,10 +9,18 @@ import { fold } from "../../schemas/fold.ts";
 import type { ConversationId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Address, addressAs, type Command, command, type Params } from "../protocol/commands.ts";
-import { done, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
-import { type MessageToDelete, removeMessages } from "../rules/message-removal.ts";
+import {
+  type Address,
+  addressAs,
+  type Command,
+  command,
+  done,
+  type Effect,
+  effects,
+  type Outcome,
+  type Params,
+} from "../protocol/decision.ts";
+import { type MessageToDelete, removeMessages } from "../rules/message-rows.ts";
 import { withinRows } from "../rules/removal-size.ts";
 import { endUserTopics } from "../rules/user-topic-moves.ts";
 

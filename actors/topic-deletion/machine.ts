@@ -14,7 +14,7 @@
  * delay them. Each batch is one atomic command, so a crash leaves the topic at a batch boundary. Requests and abandoned
  * steps may arrive in any state, so idle, deleting and parked accept the same commands, and the context decides.
  */
-import { forAdministrator } from "../protocol/decide.ts";
+import { forAdministrator } from "../protocol/decision.ts";
 import { decide, ignore, lead, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
 import {
   abandonDeletion,

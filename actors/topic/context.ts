@@ -21,8 +21,7 @@ import type {
 } from "../../schemas/messages.ts";
 import type { RowOf } from "../../schemas/records.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Address } from "../protocol/commands.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Address, type Effect, effects } from "../protocol/decision.ts";
 
 type Indexed = Pick<MessageRecord, "conversationId" | "senderId" | "traits">;
 

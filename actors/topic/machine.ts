@@ -11,7 +11,7 @@
  * The decisions that each area adds to the conversation actor, by type of command.
  */
 import { refuse } from "../../schemas/errors.ts";
-import { forUser } from "../protocol/decide.ts";
+import { forUser } from "../protocol/decision.ts";
 import { decide, lead, reject, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
 import { emptyTopic, type TopicContext } from "./context.ts";
 import { messageDeletionDecisions } from "./message-deletion.ts";

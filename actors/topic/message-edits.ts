@@ -30,10 +30,17 @@ import type { MessageEdit } from "../../schemas/message-changes.ts";
 import { hasTrait, type MessageTrait } from "../../schemas/message-traits.ts";
 import type { MessageAlertsRecord, MessageRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { addressAs, type Command, type Params } from "../protocol/commands.ts";
-import { done, forUser, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
-import { relinkAttachments } from "../rules/message-attachments.ts";
+import {
+  addressAs,
+  type Command,
+  done,
+  type Effect,
+  effects,
+  forUser,
+  type Outcome,
+  type Params,
+} from "../protocol/decision.ts";
+import { relinkAttachments } from "../rules/message-rows.ts";
 import { rememberMentioned } from "../rules/missed-messages.ts";
 import { contentFields, messageRows, type TopicContext } from "./context.ts";
 import { checkTopicPolicy } from "./messages.ts";

@@ -13,9 +13,7 @@ import { limits } from "../../schemas/limits.ts";
 import type { ReportType } from "../../schemas/message-reports.ts";
 import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { addressAs, type Command, type Params } from "../protocol/commands.ts";
-import { done, forUser, type Outcome } from "../protocol/decide.ts";
-import { effects } from "../protocol/effects.ts";
+import { addressAs, type Command, done, effects, forUser, type Outcome, type Params } from "../protocol/decision.ts";
 import { botMessage, silentMention } from "../rules/notification-bot.ts";
 import { messageLink } from "../rules/topic-links.ts";
 

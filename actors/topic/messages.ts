@@ -18,18 +18,25 @@ import { fold } from "../../schemas/fold.ts";
 import type { MessageId, UserId } from "../../schemas/ids.ts";
 import type { MessageAlertsRecord, MessageRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Command, Params } from "../protocol/commands.ts";
-import { callerOf, done, forAdministrator, forUser, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import {
+  type Command,
+  callerOf,
+  done,
+  type Effect,
+  effects,
+  forAdministrator,
+  forUser,
+  type Outcome,
+  type Params,
+} from "../protocol/decision.ts";
+import { widgetRows } from "../rules/message-rows.ts";
 import { botDirectMessage, notificationBotId } from "../rules/notification-bot.ts";
 import { checkDirectRecipients, checkInitiator, isSubscribedOrBot } from "../rules/posting-access.ts";
 import { readAtOnce } from "../rules/read-rows.ts";
-import { widgetRows } from "../rules/submessage-rows.ts";
 import { conversationVisibility } from "../rules/user-visibility.ts";
 import { reportFailureToOwner } from "../rules/webhook-reports.ts";
-import { policiesAfterPost } from "./automatic-policies.ts";
 import { channelIndexRow, contentTraits, directName, indexRow, type TopicContext } from "./context.ts";
-import { alertsOf, checkWildcards, followUpEffects, namedBots } from "./post-effects.ts";
+import { alertsOf, checkWildcards, followUpEffects, namedBots, policiesAfterPost } from "./post-effects.ts";
 
 function postMessage(
   sender: UserRecord,

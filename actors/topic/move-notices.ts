@@ -1,6 +1,6 @@
 /** Notices from the notification bot after messages moved or a topic was resolved (texts of the public server). */
 
-import { topicHolders } from "../../domain/user-topics.ts";
+import { topicHolders } from "../../domain/topics.ts";
 import type { View } from "../../domain/view.ts";
 import type { ChannelId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
@@ -8,8 +8,8 @@ import type { MessageMove } from "../../schemas/message-changes.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
 import { topicPolicies } from "../../schemas/user-topics.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
-import { removeMessages } from "../rules/message-removal.ts";
+import { type Effect, effects } from "../protocol/decision.ts";
+import { removeMessages } from "../rules/message-rows.ts";
 import { type BotPostOptions, botPost } from "../rules/notification-bot.ts";
 import { narrowPath, topicLink } from "../rules/topic-links.ts";
 import type { TopicContext } from "./context.ts";

@@ -15,7 +15,7 @@ import type { MessageMove } from "../../schemas/message-changes.ts";
 import type { MessageRecord } from "../../schemas/messages.ts";
 import type { SubscriptionPeriod } from "../../schemas/subscriptions.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Command } from "../protocol/commands.ts";
+import type { Command } from "../protocol/decision.ts";
 import type { TopicContext } from "./context.ts";
 
 interface RequestedMove {

@@ -10,11 +10,18 @@ import { hasTrait, messageTraits } from "../../schemas/message-traits.ts";
 import type { MessageRecord } from "../../schemas/messages.ts";
 import type { ReactionRecord } from "../../schemas/reactions.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { addressAs, type Command, type Params } from "../protocol/commands.ts";
-import { done, forUser, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
-import { policiesAfterReaction } from "./automatic-policies.ts";
+import {
+  addressAs,
+  type Command,
+  done,
+  type Effect,
+  effects,
+  forUser,
+  type Outcome,
+  type Params,
+} from "../protocol/decision.ts";
 import { messageRows, type TopicContext } from "./context.ts";
+import { policiesAfterReaction } from "./post-effects.ts";
 import { changeAudience } from "./update-events.ts";
 
 export function addReaction(

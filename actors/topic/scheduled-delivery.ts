@@ -5,9 +5,7 @@
  */
 import { parseMessage } from "../../domain/message-content.ts";
 import type { View } from "../../domain/view.ts";
-import type { Command } from "../protocol/commands.ts";
-import { done, type Outcome } from "../protocol/decide.ts";
-import { effects } from "../protocol/effects.ts";
+import { type Command, done, effects, type Outcome } from "../protocol/decision.ts";
 import { botDirectMessage } from "../rules/notification-bot.ts";
 import { failedReminder, remindersEvent, reminderText } from "../rules/reminders.ts";
 import { failureEffects, postOf, scheduledMessagesEvent } from "../rules/scheduled-messages.ts";

@@ -5,7 +5,7 @@
  */
 import type { ConversationId } from "../../schemas/ids.ts";
 import { searchPendingKinds } from "../../schemas/search.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Effect, effects } from "../protocol/decision.ts";
 
 /** The message's content changed. */
 export function refileMessage(id: number): Effect {

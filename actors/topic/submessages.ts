@@ -1,20 +1,18 @@
 /** Submessages: polls and to-do lists (public API: /submessage). One row each, bounded per message. */
 
+import { stepFault } from "../../domain/message-content.ts";
 import { findChangeable } from "../../domain/message-rules.ts";
 import type { View } from "../../domain/view.ts";
-import { stepFault } from "../../domain/widgets.ts";
 import { isRefusal, refuse } from "../../schemas/errors.ts";
 import { parseJson } from "../../schemas/json.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait, messageTraits } from "../../schemas/message-traits.ts";
 import type { SubmessageRecord, WidgetRecord } from "../../schemas/submessages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { addressAs, type Command, type Params } from "../protocol/commands.ts";
-import { done, forUser, type Outcome } from "../protocol/decide.ts";
-import { effects } from "../protocol/effects.ts";
-import { submessageRows } from "../rules/submessage-rows.ts";
-import { policiesAfterReaction } from "./automatic-policies.ts";
+import { addressAs, type Command, done, effects, forUser, type Outcome, type Params } from "../protocol/decision.ts";
+import { submessageRows } from "../rules/message-rows.ts";
 import { messageRows, type TopicContext } from "./context.ts";
+import { policiesAfterReaction } from "./post-effects.ts";
 import { changeAudience } from "./update-events.ts";
 
 export function addSubmessage(

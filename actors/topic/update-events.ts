@@ -10,7 +10,7 @@ import type { ChannelId, MessageId, UserId } from "../../schemas/ids.ts";
 import type { MessageMove } from "../../schemas/message-changes.ts";
 import type { contentFields } from "../../schemas/message-events.ts";
 import type { Audience } from "../../schemas/runtime.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Effect, effects } from "../protocol/decision.ts";
 import { flagsOnMessages, unsubscribedFlagHolders } from "../rules/flag-holders.ts";
 import type { TopicContext } from "./context.ts";
 

@@ -28,9 +28,17 @@ import type { TypingTarget } from "../../schemas/presence.ts";
 import type { Audience } from "../../schemas/runtime.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { addressAs, type Command, command, type Params } from "../protocol/commands.ts";
-import { done, forUser, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import {
+  addressAs,
+  type Command,
+  command,
+  done,
+  type Effect,
+  effects,
+  forUser,
+  type Outcome,
+  type Params,
+} from "../protocol/decision.ts";
 import { decide, lead, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
 import { checkDirectRecipients, checkInitiator, isSubscribedOrBot } from "../rules/posting-access.ts";
 import { contextAt } from "../topic/context.ts";

@@ -10,9 +10,7 @@ import { refuse } from "../../schemas/errors.ts";
 import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Params } from "../protocol/commands.ts";
-import { done, forUser, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { done, type Effect, effects, forUser, type Outcome, type Params } from "../protocol/decision.ts";
 
 export function addAlertWords(user: UserRecord, params: Params<"alert-words.add">, view: View): Outcome {
   for (const word of params.words) {

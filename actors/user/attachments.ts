@@ -9,9 +9,7 @@ import type { AttachmentRecord } from "../../schemas/attachments.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { pathIdOf, uploadsPath } from "../../schemas/files.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Params } from "../protocol/commands.ts";
-import { done, forUser, type Outcome } from "../protocol/decide.ts";
-import { effects } from "../protocol/effects.ts";
+import { done, effects, forUser, type Outcome, type Params } from "../protocol/decision.ts";
 import {
   attachmentEvent,
   chargeOf,

@@ -13,9 +13,7 @@ import type { StoredBody } from "../../schemas/events.ts";
 import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Params } from "../protocol/commands.ts";
-import { done, forUser, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { done, type Effect, effects, forUser, type Outcome, type Params } from "../protocol/decision.ts";
 
 /** POST /drafts, atomic. */
 export function addDrafts(user: UserRecord, { drafts }: Params<"drafts.add">, view: View): Outcome {

@@ -11,9 +11,16 @@ import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Command, command, type Params } from "../protocol/commands.ts";
-import { done, forServer, forUser, type Outcome } from "../protocol/decide.ts";
-import { effects } from "../protocol/effects.ts";
+import {
+  type Command,
+  command,
+  done,
+  effects,
+  forServer,
+  forUser,
+  type Outcome,
+  type Params,
+} from "../protocol/decision.ts";
 import { requestsOf, revoke } from "../rules/email-changes.ts";
 import { mailEffects } from "../rules/mail.ts";
 

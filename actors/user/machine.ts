@@ -9,8 +9,7 @@
  */
 
 import { refuse } from "../../schemas/errors.ts";
-import type { CommandType } from "../protocol/commands.ts";
-import { forServer, forUser, mayServerCall } from "../protocol/decide.ts";
+import { type CommandType, forServer, forUser, mayServerCall } from "../protocol/decision.ts";
 import { decide, reject, rejectUnhandled, setupMachine } from "../protocol/machine-setup.ts";
 import { userAreas } from "./areas.ts";
 import { forgetMissedMessages } from "./missed-messages.ts";

@@ -15,9 +15,16 @@ import type { FlagUpdate, PersonalFlag } from "../../schemas/message-flags.ts";
 import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
 import type { ReadWatermarkRecord } from "../../schemas/read-state.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Command, command, type Params } from "../protocol/commands.ts";
-import { done, forUser, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import {
+  type Command,
+  command,
+  done,
+  type Effect,
+  effects,
+  forUser,
+  type Outcome,
+  type Params,
+} from "../protocol/decision.ts";
 import { putFlag, removeFlag } from "../rules/flag-holders.ts";
 import { isToBeAnnounced } from "../rules/read-announcements.ts";
 import { flagEvents, nextMark, noteMarks, putWatermark, takeMark } from "../rules/read-rows.ts";

@@ -12,9 +12,16 @@ import { limits } from "../../schemas/limits.ts";
 import type { MissedMessagesRecord } from "../../schemas/missed-messages.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { addressAs, type Command, type Params } from "../protocol/commands.ts";
-import { done, forServer, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import {
+  addressAs,
+  type Command,
+  done,
+  type Effect,
+  effects,
+  forServer,
+  type Outcome,
+  type Params,
+} from "../protocol/decision.ts";
 import { mailEffects } from "../rules/mail.ts";
 import { dueAgain, messageInConversation, setTimer } from "../rules/missed-messages.ts";
 import { type Missed, missedMails } from "./missed-mails.ts";

@@ -8,9 +8,7 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Params } from "../protocol/commands.ts";
-import { done, forUser, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { done, type Effect, effects, forUser, type Outcome, type Params } from "../protocol/decision.ts";
 import { muteSender, unmuteSender } from "./read-state.ts";
 
 export function muteUser(user: UserRecord, { userId }: Params<"muted-users.add">, view: View): Outcome {

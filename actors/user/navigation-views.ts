@@ -3,7 +3,7 @@
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { builtInFragments } from "../../schemas/navigation-views.ts";
 import type { RowOf } from "../../schemas/records.ts";
-import type { Params } from "../protocol/commands.ts";
+import type { Params } from "../protocol/decision.ts";
 
 type Change = Pick<Params<"navigation-views.add">, "fragment" | "name">;
 

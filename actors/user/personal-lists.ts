@@ -22,8 +22,7 @@ import type { UserId } from "../../schemas/ids.ts";
 import type { PersonalList } from "../../schemas/personal-list.ts";
 import type { CounterName } from "../../schemas/records.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Decisions, done, forUser, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { type Decisions, done, type Effect, effects, forUser, type Outcome } from "../protocol/decision.ts";
 
 /** Further rules of a list: methods, so that a list may name the types of its own values. */
 export interface ListRules {

@@ -7,9 +7,7 @@ import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Params } from "../protocol/commands.ts";
-import { done, forUser, type Outcome } from "../protocol/decide.ts";
-import { effects } from "../protocol/effects.ts";
+import { done, effects, forUser, type Outcome, type Params } from "../protocol/decision.ts";
 
 export function addPushToken(
   user: UserRecord,

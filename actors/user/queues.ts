@@ -9,9 +9,7 @@ import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { OtherQueues } from "../../schemas/queues.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Params } from "../protocol/commands.ts";
-import { done, forEither, forUser, type Outcome } from "../protocol/decide.ts";
-import { effects } from "../protocol/effects.ts";
+import { done, effects, forEither, forUser, type Outcome, type Params } from "../protocol/decision.ts";
 
 /**
  * POST /register. The state is read after the flush, so `last_event_id` and the state agree. A client that registers

@@ -10,9 +10,16 @@ import type { View } from "../../domain/view.ts";
 import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ReadAnnouncement, ReadDepartureRecord, ReadWatermarkRecord } from "../../schemas/read-state.ts";
-import { addressAs, type Command, type Params } from "../protocol/commands.ts";
-import { done, forServer, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import {
+  addressAs,
+  type Command,
+  done,
+  type Effect,
+  effects,
+  forServer,
+  type Outcome,
+  type Params,
+} from "../protocol/decision.ts";
 import { announceLater, announcementKey, isGivenUp } from "../rules/read-announcements.ts";
 import { type Candidate, messageIn, rowsIn } from "../rules/read-places.ts";
 import { flagEvents, nextMark, noteMarks, putWatermark, takeMark } from "../rules/read-rows.ts";

@@ -14,9 +14,18 @@ import type { ChannelId, ConversationId, UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ReadScope, ReadWatermarkRecord } from "../../schemas/read-state.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { addressAs, type Command, command, type Params } from "../protocol/commands.ts";
-import { done, forServer, forUser, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import {
+  addressAs,
+  type Command,
+  command,
+  done,
+  type Effect,
+  effects,
+  forServer,
+  forUser,
+  type Outcome,
+  type Params,
+} from "../protocol/decision.ts";
 import { announceLater } from "../rules/read-announcements.ts";
 import { redundantExceptions, unreadUpToLimit, watermarksOf } from "../rules/read-marks.ts";
 import { newestIn } from "../rules/read-places.ts";

@@ -12,9 +12,16 @@ import type { View } from "../../domain/view.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Command, command, type Params } from "../protocol/commands.ts";
-import { done, forServer, forUser, type Outcome } from "../protocol/decide.ts";
-import { effects } from "../protocol/effects.ts";
+import {
+  type Command,
+  command,
+  done,
+  effects,
+  forServer,
+  forUser,
+  type Outcome,
+  type Params,
+} from "../protocol/decision.ts";
 import { botConversation } from "../rules/notification-bot.ts";
 import { failedReminder, reminderSummary, remindersEvent } from "../rules/reminders.ts";
 import { cancelTimer, nextTimer } from "../rules/timers.ts";

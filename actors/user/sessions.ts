@@ -15,9 +15,18 @@ import { limits } from "../../schemas/limits.ts";
 import type { SessionRecord } from "../../schemas/sessions.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Address, type Command, command, type Params } from "../protocol/commands.ts";
-import { done, forServer, forUser, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import {
+  type Address,
+  type Command,
+  command,
+  done,
+  type Effect,
+  effects,
+  forServer,
+  forUser,
+  type Outcome,
+  type Params,
+} from "../protocol/decision.ts";
 import { furtherKey, replaceKeys } from "../rules/api-keys.ts";
 import { mailEffects } from "../rules/mail.ts";
 import { endSession, surplusSessions } from "../rules/sessions.ts";

@@ -14,9 +14,16 @@ import type { UserId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { StatusChange, StatusRecord } from "../../schemas/status.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Address, Command, Params } from "../protocol/commands.ts";
-import { done, forUser, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import {
+  type Address,
+  type Command,
+  done,
+  type Effect,
+  effects,
+  forUser,
+  type Outcome,
+  type Params,
+} from "../protocol/decision.ts";
 import { personalChanges } from "./settings.ts";
 
 export function updateStatus(

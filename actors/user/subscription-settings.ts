@@ -13,9 +13,7 @@ import {
   subscriptionNotificationNames,
 } from "../../schemas/subscriptions.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Params } from "../protocol/commands.ts";
-import { done, forUser, type Outcome } from "../protocol/decide.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
+import { done, type Effect, effects, forUser, type Outcome, type Params } from "../protocol/decision.ts";
 
 export function changeSubscriptionSettings(
   user: UserRecord,

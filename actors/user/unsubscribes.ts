@@ -6,9 +6,7 @@ import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { unsubscribeKinds } from "../../schemas/unsubscribes.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { type Command, command, type Params } from "../protocol/commands.ts";
-import { done, forUser, type Outcome } from "../protocol/decide.ts";
-import { effects } from "../protocol/effects.ts";
+import { type Command, command, done, effects, forUser, type Outcome, type Params } from "../protocol/decision.ts";
 import { personalChanges } from "./settings.ts";
 import { subscriptionChange } from "./subscription-settings.ts";
 

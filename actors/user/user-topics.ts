@@ -4,15 +4,13 @@
  */
 
 import { hasContentAccess } from "../../domain/permissions.ts";
-import { checkTopicName } from "../../domain/topics.ts";
-import { visibilityPolicy } from "../../domain/user-topics.ts";
+import { checkTopicName, visibilityPolicy } from "../../domain/topics.ts";
 import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { topicPolicies } from "../../schemas/user-topics.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { Params } from "../protocol/commands.ts";
-import { done, forUser, type Outcome } from "../protocol/decide.ts";
+import { done, forUser, type Outcome, type Params } from "../protocol/decision.ts";
 import { topicPolicyEffects } from "../rules/user-topics.ts";
 
 /**

@@ -10,10 +10,8 @@ import {
   webhookClient,
   webhookFailures,
 } from "../../schemas/webhooks.ts";
-import { type Command, command } from "../protocol/commands.ts";
-import { done, type Outcome } from "../protocol/decide.ts";
+import { type Command, command, done, type Effect, effects, type Outcome } from "../protocol/decision.ts";
 import { deliveryMachine, type PendingDelivery, type RetryPolicy, withNextAttempt } from "../protocol/delivery.ts";
-import { type Effect, effects } from "../protocol/effects.ts";
 import { reportFailureToOwner } from "../rules/webhook-reports.ts";
 
 type Pending = PendingDelivery<WebhookDeliveryRecord>;

@@ -2,7 +2,7 @@
 // and indexer (bench/lib/organization.ts). Messages consist of words with the frequency distribution of natural
 // language.
 
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { parseContent } from "../../domain/markdown/render.ts";
 import { messageTerms, senderTerms, topicTerms } from "../../domain/search/terms.ts";
 import { systemClock } from "../../src/runtime/clock.ts";

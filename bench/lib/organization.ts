@@ -2,7 +2,7 @@
 // the API, each of thousands of users would cost a slow password hash, and each of millions of messages a request.
 
 import { join } from "node:path";
-import { type Command, command } from "../../actors/protocol/commands.ts";
+import { type Command, command } from "../../actors/protocol/decision.ts";
 import { roles } from "../../schemas/types.ts";
 import { offline } from "../../src/durability/journal/durability.ts";
 import { createRealm } from "../../src/operate/realm-creation.ts";

@@ -1,6 +1,6 @@
 // Fills a data folder with users before the server starts (bench/lib/organization.ts).
 
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import { askAll, createOrganization, newMember, OWNER } from "./organization.ts";
 

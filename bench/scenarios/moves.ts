@@ -2,7 +2,7 @@
 // topic for which each of them has a policy, and moving 200 messages into a channel that the others cannot see. Measures
 // the slowest post, compared with the slowest one of as long a time before.
 
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { topicPolicies } from "../../schemas/user-topics.ts";
 import { Api } from "../lib/api.ts";

@@ -57,7 +57,7 @@ let entries: ReadonlyMap<string, Entry> | null = null;
 
 /**
  * Whether there is a tokenizer for the language; does not load it.
- * @param language its canonical name (code-languages.ts)
+ * @param language its canonical name
  */
 export function hasHighlighter(language: string): boolean {
   return getEntries().has(language);

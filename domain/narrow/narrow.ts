@@ -15,7 +15,7 @@ import { canReadMessage, hasContentAccess, isGuest } from "../permissions.ts";
 import { VisibleTexts } from "../redaction.ts";
 import type { SearchQuery } from "../search/query.ts";
 import { type SpendCharacters, TextSearch } from "../search/text-search.ts";
-import { isTopicMuted, visibilityPolicy } from "../user-topics.ts";
+import { isTopicMuted, visibilityPolicy } from "../topics.ts";
 import type { View } from "../view.ts";
 import { placeOperators } from "./places.ts";
 import { type Candidate, integerOf, type OperatorReader, type Predicate, type Reading, type Term } from "./reading.ts";

@@ -7,8 +7,7 @@ import type { ConversationRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { ownProperty } from "../own-property.ts";
 import { hasContentAccess } from "../permissions.ts";
-import { topicFor } from "../topics.ts";
-import { isTopicMuted } from "../user-topics.ts";
+import { isTopicMuted, topicFor } from "../topics.ts";
 import type { View } from "../view.ts";
 import { findPerson, never, type OperatorReader, type Reading, type Term } from "./reading.ts";
 

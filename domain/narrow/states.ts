@@ -15,7 +15,7 @@ import { isReceived, ReadState } from "../read-state.ts";
 import { readSearch, sizeOf } from "../search/query.ts";
 import { terms } from "../search/terms.ts";
 import { codePoints } from "../text.ts";
-import { visibilityPolicy } from "../user-topics.ts";
+import { visibilityPolicy } from "../topics.ts";
 import type { View } from "../view.ts";
 import { isMutedFor } from "./places.ts";
 import { findPerson, integerOf, type OperatorReader, type Predicate, type Reading } from "./reading.ts";

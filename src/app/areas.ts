@@ -39,7 +39,7 @@ import { messageFlagRoutes } from "../operations/routes/message-flags.ts";
 import { messageReportRoutes } from "../operations/routes/message-reports.ts";
 import { messageRoutes } from "../operations/routes/messages.ts";
 import { mutedUserRoutes, mutedUsersState } from "../operations/routes/muted-users.ts";
-import { personalListRoutes } from "../operations/routes/personal-lists.ts";
+import { personalListRoutes, personalListSections } from "../operations/routes/personal-lists.ts";
 import { playgroundRoutes, playgroundsState } from "../operations/routes/playgrounds.ts";
 import { presenceRoutes } from "../operations/routes/presence.ts";
 import { profileFieldRoutes, profileFieldsState } from "../operations/routes/profile-fields.ts";
@@ -74,7 +74,6 @@ import { channelsState, defaultChannelsState, subscriptionsState } from "../quer
 import { realmEmojiState } from "../queries/emoji.ts";
 import { linkifiersState } from "../queries/linkifiers.ts";
 import { newestMessageState, recentDirectConversationsState } from "../queries/messages.ts";
-import { personalListSections } from "../queries/personal-lists.ts";
 import { presenceSection } from "../queries/presence.ts";
 import { realmState } from "../queries/realm-state.ts";
 import { emptySections } from "../queries/register-state.ts";

@@ -108,7 +108,7 @@ export interface Config {
   readonly adminAddress: AdminAddress;
   /** Host names under which it may be called, in lower case. */
   readonly adminHosts: readonly string[];
-  /** Written on SIGUSR2: see metrics.ts. */
+  /** Written on SIGUSR2: see main.ts. */
   readonly metricsFile: string | null;
 }
 

@@ -8,7 +8,7 @@
 
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { composeReply } from "../../domain/message-content.ts";
 import { messageTerms, senderTerms, topicTerms } from "../../domain/search/terms.ts";
 import { unsubscribeKindOf, unsubscribeLink } from "../../domain/unsubscribe-links.ts";

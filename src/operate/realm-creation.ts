@@ -1,7 +1,7 @@
 /** Creates an organization (start-up contract): for an empty data folder, and for `cli create-realm`. */
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { offline } from "../durability/journal/durability.ts";
 import { hashApiKey } from "../operations/identity/authentication.ts";
 import { Passwords } from "../operations/identity/passwords.ts";

@@ -1,17 +1,36 @@
 /**
- * A call is an operation, a caller and parameters, whether it arrived by REST or in a socket frame; its reply is a value,
- * which the edge encodes. Handlers are bound to operations by id; the composition root merges the tables of all areas.
+ * A call is an operation, a caller and parameters, whether it arrived by REST or in a socket frame; its reply is a
+ * value, which the edge encodes. Handlers are bound to operations by id; the composition root merges the tables of all
+ * areas.
+ *
+ * The bounds of the parameters that a client submits, by name, in a form or in a frame (S3).
  */
-
 import type { Static, TObject, TProperties } from "typebox";
 import type { Answer } from "../../schemas/answer.ts";
 import type { AnswerOf, Endpoint } from "../../schemas/endpoint.ts";
-import type { Refusal } from "../../schemas/errors.ts";
+import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { IdempotencyKey } from "../runtime/queued-command.ts";
 import type { Realm } from "../runtime/realm.ts";
 import type { Result } from "../runtime/results.ts";
 import type { StagedUpload } from "../store/staged-upload.ts";
+
+/**
+ * Adds one value.
+ * @returns a rejection, or null
+ */
+export function addParameter<V>(form: Map<string, V>, name: string, value: V): Refusal | null {
+  if (name.length > limits.form_name_characters_max) return refuse.badRequest("A parameter's name is too long");
+  if (form.has(name)) return refuse.badRequest(`Parameter '${name}' was sent twice`);
+  if (form.size >= limits.form_parameters_max) return tooManyParameters();
+  form.set(name, value);
+  return null;
+}
+
+export function tooManyParameters(): Refusal {
+  return refuse.badRequest("Too many parameters");
+}
 
 /** A file in a multipart body. */
 export interface UploadedFile {

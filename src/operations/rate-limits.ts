@@ -6,7 +6,7 @@
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { boundedMap } from "../runtime/bounded-map.ts";
+import { boundedMap } from "../runtime/caches.ts";
 import { clientNetwork } from "../runtime/client-network.ts";
 
 export interface RateRule {

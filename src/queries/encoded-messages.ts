@@ -1,6 +1,6 @@
 /**
  * Messages encoded as JSON for readers who may see all users. The part that does not depend on the reader is encoded
- * once and cached by the message's row, which is replaced whenever it changes (runtime/row-cache.ts). An entry is valid
+ * once and cached by the message's row, which is replaced whenever it changes (runtime/caches.ts). An entry is valid
  * while the other rows that it used are the same.
  */
 

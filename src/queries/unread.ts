@@ -2,9 +2,8 @@
 
 import { isMentioned, isWildcardMentioned } from "../../domain/message-flags.ts";
 import { compareText } from "../../domain/text.ts";
-import { shownTopic } from "../../domain/topics.ts";
+import { isTopicMuted, shownTopic } from "../../domain/topics.ts";
 import { collectUnread, type UnreadMessage } from "../../domain/unread.ts";
-import { isTopicMuted } from "../../domain/user-topics.ts";
 import type { View } from "../../domain/view.ts";
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";

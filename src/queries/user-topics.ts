@@ -3,7 +3,7 @@
  */
 
 import { hasMetadataAccess } from "../../domain/permissions.ts";
-import { userTopicsOf } from "../../domain/user-topics.ts";
+import { userTopicsOf } from "../../domain/topics.ts";
 import type { View } from "../../domain/view.ts";
 import { topicPolicies } from "../../schemas/user-topics.ts";
 import type { UserRecord } from "../../schemas/users.ts";

@@ -3,7 +3,7 @@
  * written from time to time, a portion per turn, so that no turn is long. A crash loses the entries since the last
  * batch, but no update id is reused (E1).
  */
-import { type Command, command } from "../../actors/protocol/commands.ts";
+import { type Command, command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { PresenceRecord } from "../../schemas/presence.ts";
 import type { VolatileTimers } from "./volatile-timers.ts";

@@ -5,7 +5,7 @@
  */
 
 import { actorKinds, mayRunBetween } from "../../actors/kinds.ts";
-import type { Command, CommandType } from "../../actors/protocol/commands.ts";
+import type { Command, CommandType } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { QueuedCommand } from "./queued-command.ts";
 

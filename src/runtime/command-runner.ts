@@ -7,16 +7,14 @@
 
 import type { LRUCache } from "lru-cache";
 import { type ActorKind, actorKinds } from "../../actors/kinds.ts";
-import type { Command } from "../../actors/protocol/commands.ts";
-import { type Done, refuseCaller } from "../../actors/protocol/decide.ts";
-import type { Effect } from "../../actors/protocol/effects.ts";
+import { type Command, type Done, type Effect, refuseCaller } from "../../actors/protocol/decision.ts";
 import { type Driven, drive, type PlainSnapshot } from "../../actors/protocol/record-machines.ts";
 import type { Ticket } from "../../schemas/answer.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { RowOf } from "../../schemas/records.ts";
 import type { Lmdb, PreparedWrite } from "../store/lmdb.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
-import { boundedMap } from "./bounded-map.ts";
+import { boundedMap } from "./caches.ts";
 import type { IdempotencyKeys, KeptAnswer } from "./idempotency.ts";
 import type { QueuedCommand, Source } from "./queued-command.ts";
 import type { RealmView, TurnState } from "./realm-view.ts";

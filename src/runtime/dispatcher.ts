@@ -7,8 +7,7 @@
  * to the mailbox first (M3). If a turn cannot be written, no reply is sent and the process ends (M5).
  */
 import { abandonmentOf } from "../../actors/abandonment.ts";
-import type { Command, CommandType, ReplyOf } from "../../actors/protocol/commands.ts";
-import type { Effect } from "../../actors/protocol/effects.ts";
+import type { Command, CommandType, Effect, ReplyOf } from "../../actors/protocol/decision.ts";
 import type { Ticket } from "../../schemas/answer.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
@@ -17,14 +16,13 @@ import type { Lmdb } from "../store/lmdb.ts";
 import type { Delta, Follower } from "../store/projections/projection.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
 import { Batches } from "./batches.ts";
-import type { Clock } from "./clock.ts";
+import { type Clock, RealmTime, timesOf } from "./clock.ts";
 import { CommandQueue, isVolatile, type TurnKind } from "./command-queue.ts";
 import { CommandRunner, type Concluded, StoreFailed } from "./command-runner.ts";
 import { DurableTimers, nextDueIn } from "./durable-timers.ts";
 import { IdempotencyKeys } from "./idempotency.ts";
 import { type IdempotencyKey, type QueuedCommand, sentCommand } from "./queued-command.ts";
 import { RealmCounters } from "./realm-counters.ts";
-import { RealmTime, timesOf } from "./realm-time.ts";
 import { RealmView, type TurnState } from "./realm-view.ts";
 import { DeferredReplies, InFlightRequests } from "./replies.ts";
 import { ok, type Reply } from "./results.ts";

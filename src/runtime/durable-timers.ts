@@ -4,7 +4,7 @@
  */
 
 import { statSync } from "node:fs";
-import type { Command } from "../../actors/protocol/commands.ts";
+import type { Command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { dataFile } from "../store/data-file.ts";
 import { type Lmdb, openLmdb } from "../store/lmdb.ts";
@@ -73,7 +73,7 @@ export class DurableTimers {
   #cancel: (() => void) | null = null;
   #isStopped = false;
 
-  /** @param clock its `now` decides which timers are due (realm-time.ts) */
+  /** @param clock its `now` decides which timers are due (clock.ts) */
   constructor(lmdb: Lmdb, clock: Pick<Clock, "now" | "after">, fire: (queued: QueuedCommand) => void) {
     this.#lmdb = lmdb;
     this.#clock = clock;

@@ -1,5 +1,5 @@
 /** A queued command: where it came from, and which request waits for it. */
-import type { Command } from "../../actors/protocol/commands.ts";
+import type { Command } from "../../actors/protocol/decision.ts";
 import type { Reply } from "./results.ts";
 
 /**

@@ -6,7 +6,7 @@
 import { limits } from "../../schemas/limits.ts";
 import { type CounterName, counterNames } from "../../schemas/records.ts";
 import type { Lmdb } from "../store/lmdb.ts";
-import { dueNowAt, type RealmTime, type TimeMark } from "./realm-time.ts";
+import { dueNowAt, type RealmTime, type TimeMark } from "./clock.ts";
 import type { TurnState } from "./realm-view.ts";
 
 interface RealmCountersRow {

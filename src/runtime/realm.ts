@@ -4,7 +4,7 @@
  * Starts the retention actor when there may be something to remove: when a limit was set or changed, and when a realm
  * with limits is opened, because a crash may have separated a change from its check.
  */
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { isCheckDue } from "../../actors/realm/channel-activity.ts";
 import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";

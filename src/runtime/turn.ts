@@ -5,8 +5,7 @@
  *
  * The dispatcher gets from its realm the parts in `DispatcherOptions`, and reports to `Alarm`.
  */
-import type { Command } from "../../actors/protocol/commands.ts";
-import type { Effect, EmitEffect, EmitVolatileEffect } from "../../actors/protocol/effects.ts";
+import type { Command, Effect, EmitEffect, EmitVolatileEffect } from "../../actors/protocol/decision.ts";
 import type { EventType } from "../../schemas/events.ts";
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
 import type { EventRecord } from "../../schemas/runtime.ts";

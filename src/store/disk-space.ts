@@ -1,6 +1,6 @@
 /**
  * Disk space for writes (M5): below a watermark of free space, or over the quota, writes are rejected and reads
- * continue. The reserved space (reserved-space.ts) covers what was accepted before.
+ * continue. The reserved space covers what was accepted before.
  */
 import { constants, existsSync, readdirSync, rmSync, statfsSync, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";

@@ -8,8 +8,8 @@ import * as lmdb from "lmdb";
 import { type Database, open, type RootDatabase } from "lmdb";
 import { limits } from "../../schemas/limits.ts";
 import { rowFields, type TableName } from "../../schemas/records.ts";
+import { keyEncoder } from "./codec.ts";
 import { flushFoldersTo } from "./folders.ts";
-import { keyEncoder } from "./key-encoding.ts";
 import { type CheckDepth, checkPages } from "./lmdb-check.ts";
 import type { StoreTables, TableEntry, TableRange } from "./tables.ts";
 

@@ -3,8 +3,7 @@
  * written, so a faulty row throws before anything has changed (M6).
  */
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
-import { decodeRowOf, encodeRow } from "./codec.ts";
-import { isReadable, keyBytes_max } from "./key-encoding.ts";
+import { decodeRowOf, encodeRow, isReadable, keyBytes_max } from "./codec.ts";
 import type { CheckDepth } from "./lmdb-check.ts";
 import { LmdbTables } from "./lmdb-tables.ts";
 import { refuseUnknownTables } from "./migrations.ts";

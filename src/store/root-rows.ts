@@ -1,4 +1,4 @@
-/** The rows of the root environment: JSON with a seal (seal.ts). */
+/** The rows of the root environment: JSON with a seal (codec.ts). */
 import type { RootDatabase } from "lmdb";
 import { checkSeal, contentsOf, seal } from "./codec.ts";
 import { namedIn } from "./damage.ts";

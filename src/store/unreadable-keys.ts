@@ -1,5 +1,5 @@
 /**
- * Rows whose key cannot be read (key-encoding.ts): texts that LMDB does not return as they
+ * Rows whose key cannot be read (codec.ts): texts that LMDB does not return as they
  * were written. Their checksum shows which key it was, and that nothing else is wrong: so readers leave them out, and
  * `check --repair` sets them aside.
  */
@@ -7,11 +7,10 @@ import { closeSync, fsyncSync, openSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { limits } from "../../schemas/limits.ts";
 import { rowFields, type TableName } from "../../schemas/records.ts";
-import { decodeRow, isSealOf } from "./codec.ts";
+import { decodeRow, isSealOf, longKeysOf, nameOfKey } from "./codec.ts";
 import { commandLine } from "./command-line.ts";
 import { rowName } from "./damage.ts";
 import { flushFolderSync } from "./folders.ts";
-import { longKeysOf, nameOfKey } from "./key-encoding.ts";
 import { LmdbTables } from "./lmdb-tables.ts";
 import type { StoreTables, TableEntry } from "./tables.ts";
 

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { hashApiKey } from "../../src/operations/identity/authentication.ts";

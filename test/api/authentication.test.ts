@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import type { Endpoint } from "../../schemas/endpoint.ts";
 import { endpoints } from "../../schemas/index.ts";
 import { limits } from "../../schemas/limits.ts";

@@ -1,6 +1,6 @@
 /** Creating and listing bots (public API: /bots; behaviour 1.9, 10, 11). Changes are tested in bot-changes.test.ts. */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { makeBot } from "../support/bots.ts";

@@ -3,7 +3,7 @@
  * with a new one.
  */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { announceInactive } from "../../actors/realm/channel-activity.ts";
 import { limits } from "../../schemas/limits.ts";
 import { Client, type Event, Follower } from "../support/client.ts";

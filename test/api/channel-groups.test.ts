@@ -3,7 +3,7 @@
  * permissions that the caller needs, and the order of the checks in POST /channels/create (behaviour 2.3).
  */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { expects, outcome, type Params, refusal } from "../support/client.ts";
 import { plainChannel } from "../support/plain-channel.ts";
 import { startTestServer } from "../support/server.ts";

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import t, { type Test } from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { Client, outcome, refusal, success } from "../support/client.ts";
 import { HostClient } from "../support/http.ts";

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import t from "tap";
-import { type Command, command } from "../../actors/protocol/commands.ts";
+import { type Command, command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { type Client, expects, outcome, type Params, refusal, success } from "../support/client.ts";

@@ -3,7 +3,7 @@
  * email shows that the address is theirs.
  */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { field, inviteLink, logIn, type Page, problem, submit, visit } from "../support/join.ts";
 import { MailServer, outboxMails, pendingMails, type Received } from "../support/mail.ts";

@@ -1,6 +1,6 @@
 /** The end of invitations (spec 3, 4.14): expiry, also across a restart, deactivation of the inviter, and limits. */
 import t from "tap";
-import { type Command, command } from "../../actors/protocol/commands.ts";
+import { type Command, command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { type Client, expects, outcome, refusal, success } from "../support/client.ts";

@@ -1,11 +1,11 @@
 /**
- * Cached messages (queries/encoded-messages.ts, runtime/row-cache.ts) never return stale data about the message, its
+ * Cached messages (queries/encoded-messages.ts, runtime/caches.ts) never return stale data about the message, its
  * sender, its channel or the organization, for any reader. Each case reads before and after a change; the second answer
  * has the change, and both read operations agree.
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { RowCache } from "../../src/runtime/row-cache.ts";
+import { RowCache } from "../../src/runtime/caches.ts";
 import type { Event, Params } from "../support/client.ts";
 import { startTestServer } from "../support/server.ts";
 

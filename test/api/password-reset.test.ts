@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { Client } from "../support/client.ts";
 import { attribute, byTag, field, logIn, type Page, problem, submit, visit } from "../support/join.ts";

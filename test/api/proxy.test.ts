@@ -1,6 +1,6 @@
 /** Forwarding headers of a reverse proxy are used with TRUST_PROXY, and ignored without it. */
 import t from "tap";
-import { readForwarded } from "../../src/runtime/forwarded.ts";
+import { readForwarded } from "../../src/edge/http/forwarded.ts";
 import { exchange } from "../support/http.ts";
 import { startTestServer } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";

@@ -4,7 +4,7 @@
  * fresh fetch (E2). The clock is manual, so only the first slices run until the test advances it.
  */
 import t from "tap";
-import type { Command } from "../../actors/protocol/commands.ts";
+import type { Command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { watermarkKinds } from "../../schemas/read-state.ts";
 import { Client, expects, Follower } from "../support/client.ts";

@@ -3,7 +3,7 @@
  * 5.1, 8).
  */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import { editCommand } from "../support/message-changes.ts";

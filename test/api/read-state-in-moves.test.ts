@@ -3,7 +3,7 @@
  * clients that register in the middle (E2), and the read state moves with the messages (architecture, Read state).
  */
 import t from "tap";
-import { type Command, command } from "../../actors/protocol/commands.ts";
+import { type Command, command } from "../../actors/protocol/decision.ts";
 import { collectUnread } from "../../domain/unread.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Client, Event, Follower } from "../support/client.ts";

@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { parseContent } from "../../domain/markdown/render.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Client } from "../support/client.ts";

@@ -2,7 +2,7 @@
  * Domains of an organization: /realm/domains and the effect of emails_restricted_to_domains (OpenAPI, realm_domains).
  */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { type Client, expects, outcome, type Params, refusal, success } from "../support/client.ts";

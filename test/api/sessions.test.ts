@@ -4,7 +4,7 @@
  */
 import pino from "pino";
 import t, { type Test } from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hashApiKey } from "../../src/operations/identity/authentication.ts";
 import { programName } from "../../src/operations/identity/client-name.ts";

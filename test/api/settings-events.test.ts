@@ -3,7 +3,7 @@
  * others only what they may see. No event without a change; the same on replay and after a restart.
  */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { Client, type Event, type Follower } from "../support/client.ts";

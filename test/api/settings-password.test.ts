@@ -3,7 +3,7 @@
  * concurrent changes.
  */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type Client, expects, outcome, type Params, refusal, success } from "../support/client.ts";
 import { ManualClock } from "../support/manual-clock.ts";

@@ -4,7 +4,7 @@
  * after the last slice.
  */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { expects, type Follower, outcome, refusal, success } from "../support/client.ts";
 import { plainChannel } from "../support/plain-channel.ts";

@@ -3,7 +3,7 @@
  * 7; D24, D29, D30; behaviour 7). Events are in topic-deletion-events.test.ts.
  */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { parseContent } from "../../domain/markdown/render.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";

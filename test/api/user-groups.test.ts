@@ -3,7 +3,7 @@
  * get-user-groups, deactivate-user-group), with permissions and the exact errors.
  */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";

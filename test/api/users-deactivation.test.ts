@@ -3,7 +3,7 @@
  * long polls of a deactivated user are in test/realtime; reactivation is in users-reactivation.test.ts.
  */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { deactivateUser } from "../../actors/realm/user-deactivation.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";

@@ -2,10 +2,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ArchiveWriter } from "../../src/durability/archive/archive-writer.ts";
-import { beginFrame, frameBytes, frameMemory } from "../../src/durability/journal/frame.ts";
 import type { RecordNumber } from "../../src/durability/journal/journal.ts";
 import { takeOver } from "../../src/durability/journal/journal-writer.ts";
-import { RecordEncoder } from "../../src/durability/journal/record.ts";
+import { beginFrame, frameBytes, frameMemory, RecordEncoder } from "../../src/durability/journal/record.ts";
 import { recoverJournal } from "../../src/durability/journal/recovery.ts";
 import { SegmentWriter } from "../../src/durability/journal/segment-writer.ts";
 import { removeSpares } from "../../src/durability/journal/segments.ts";

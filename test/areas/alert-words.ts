@@ -1,5 +1,5 @@
 /** Alert words in the tests that cover every area. */
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { type Consequence, defineCases } from "./area.ts";
 import { self } from "./draws.ts";
 import { reduced } from "./lists.ts";

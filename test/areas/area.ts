@@ -3,7 +3,7 @@
  * that events keep up to date, sections of POST /register. Each of these tests fails if an area lacks the cases that it
  * needs.
  */
-import type { Command, CommandType } from "../../actors/protocol/commands.ts";
+import type { Command, CommandType } from "../../actors/protocol/decision.ts";
 import type { limits } from "../../schemas/limits.ts";
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
 import type { Audience, RestrictedRequest } from "../permissions/endpoints.ts";

@@ -1,5 +1,5 @@
 /** Attachments in the tests that cover every area. */
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { attachmentsOf, uploaded } from "../support/attachments.ts";
 import { defineCases } from "./area.ts";
 import { realm, self } from "./draws.ts";

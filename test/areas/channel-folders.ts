@@ -1,5 +1,5 @@
 /** Channel folders in the tests that cover every area. */
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { textOf } from "../sim/world.ts";
 import { defineCases } from "./area.ts";
 import { order, realm } from "./draws.ts";

@@ -1,5 +1,5 @@
 /** Channels in the tests that cover every area. */
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { commands } from "../support/runtime.ts";
 import { defineCases, forgetsSubscriptions, nothing } from "./area.ts";
 import { realm } from "./draws.ts";

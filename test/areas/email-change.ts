@@ -1,5 +1,5 @@
 /** Email change in the tests that cover every area. */
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { defineCases } from "./area.ts";
 import { realm, self } from "./draws.ts";
 

@@ -1,6 +1,6 @@
 /** Message changes in the tests that cover every area. */
 
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import type { MessageMove } from "../../schemas/message-changes.ts";
 import type { Replica } from "../sim/replica.ts";
 import { deleteCommand, editCommand } from "../support/message-changes.ts";

@@ -1,5 +1,5 @@
 /** Message flags in the tests that cover every area. */
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { personalFlags } from "../../schemas/message-flags.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
 import type { World } from "../sim/world.ts";

@@ -1,5 +1,5 @@
 /** The cases of a person's own lists (schemas/personal-list.ts), all derived from their declarations. */
-import { type Command, type CommandType, command, type Params } from "../../actors/protocol/commands.ts";
+import { type Command, type CommandType, command, type Params } from "../../actors/protocol/decision.ts";
 import { type EntryRow, type EntryValues, entryKey, nameHash, tableOf } from "../../domain/personal-lists.ts";
 import { type PersonalListCommands, personalLists } from "../../schemas/areas.ts";
 import { limits } from "../../schemas/limits.ts";

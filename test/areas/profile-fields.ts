@@ -1,5 +1,5 @@
 /** Profile fields in the tests that cover every area. */
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { commands } from "../support/runtime.ts";
 import { defineCases } from "./area.ts";
 import { order, realm } from "./draws.ts";

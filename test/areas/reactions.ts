@@ -1,5 +1,5 @@
 /** Reactions in the tests that cover every area. */
-import type { Command } from "../../actors/protocol/commands.ts";
+import type { Command } from "../../actors/protocol/decision.ts";
 import { reactCommand } from "../support/message-changes.ts";
 import { type Consequence, defineCases, messageIdOf, nothing } from "./area.ts";
 import { placeIn } from "./lessons.ts";

@@ -1,5 +1,5 @@
 /** The search index in the tests that cover every area. */
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { defineCases } from "./area.ts";
 
 export const searchCases = defineCases({

@@ -1,5 +1,5 @@
 /** Links in emails that switch emails off, in the tests that cover every area. */
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { type UnsubscribeKindName, unsubscribeKinds } from "../../schemas/unsubscribes.ts";
 import { defineCases } from "./area.ts";
 import { realm } from "./draws.ts";

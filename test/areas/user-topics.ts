@@ -1,5 +1,5 @@
 /** User topics in the tests that cover every area. */
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { defineCases } from "./area.ts";
 import { self } from "./draws.ts";

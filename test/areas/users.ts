@@ -1,5 +1,5 @@
 /** Users in the tests that cover every area. */
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import type { World } from "../sim/world.ts";
 import { commands } from "../support/runtime.ts";
 import { defineCases, forgetsSubscriptions } from "./area.ts";

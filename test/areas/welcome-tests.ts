@@ -1,5 +1,5 @@
 /** Welcome tests in the tests that cover every area. */
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { defineCases } from "./area.ts";
 
 export const welcomeTestsCases = defineCases({

@@ -3,8 +3,7 @@
  * table. Each value below has the type of the answer, so this file compiles only if the compiler gives it.
  */
 import t from "tap";
-import type { Address, Params } from "../../actors/protocol/commands.ts";
-import type { PutEffect, RemoveEffect } from "../../actors/protocol/effects.ts";
+import type { Address, Params, PutEffect, RemoveEffect } from "../../actors/protocol/decision.ts";
 import type { View } from "../../domain/view.ts";
 import type { ChannelId, ConversationId, EventPosition, GroupId, MessageId, UserId } from "../../schemas/ids.ts";
 import type { KeyOf } from "../../schemas/records.ts";

@@ -1,7 +1,7 @@
-/** The lowest of many ids (domain/lowest-ids.ts), compared with sorting all of them. */
+/** The lowest of many ids (actors/rules/missed-messages.ts), compared with sorting all of them. */
 import fc from "fast-check";
 import t from "tap";
-import { LowestIds } from "../../domain/lowest-ids.ts";
+import { LowestIds } from "../../actors/rules/missed-messages.ts";
 import { seedOf } from "../support/seed.ts";
 
 t.test("[S3] the lowest ids are found in any order of arrival, each once", async (t) => {

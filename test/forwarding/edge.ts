@@ -2,10 +2,10 @@
 import { limits } from "../../schemas/limits.ts";
 import type { ClusterRoutes, Destination } from "../../src/edge/forwarding/directions.ts";
 import { ForwardingApp, type ForwardingBounds } from "../../src/edge/forwarding/forwarding-app.ts";
+import { ignoreForwarded } from "../../src/edge/http/forwarded.ts";
 import { loadTransport, type TransportChoice } from "../../src/edge/transport/load.ts";
 import type { SocketRoute, WebApp } from "../../src/edge/transport/transport.ts";
 import { type Clock, systemClock } from "../../src/runtime/clock.ts";
-import { ignoreForwarded } from "../../src/runtime/forwarded.ts";
 import type { Teardown } from "../support/server.ts";
 
 export const nodeKey = "secret";

@@ -10,7 +10,7 @@ import type { TableName } from "../../schemas/records.ts";
 import { latestOf, turnsAfter } from "../../src/durability/journal/checkpoint.ts";
 import { ReadTracker } from "../../src/durability/journal/durability-gate.ts";
 import { OverlayTables } from "../../src/durability/journal/overlay-tables.ts";
-import { nameOfKey } from "../../src/store/key-encoding.ts";
+import { nameOfKey } from "../../src/store/codec.ts";
 import { LmdbTables } from "../../src/store/lmdb-tables.ts";
 import { StoreWriter } from "../../src/store/store-writer.ts";
 import type { StoreTables } from "../../src/store/tables.ts";

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import t from "tap";
 import { decodeRecord, RecordEncoder, RecordPack, unpacked } from "../../src/durability/journal/record.ts";
-import { nameOfKey, orderedKey } from "../../src/store/key-encoding.ts";
+import { nameOfKey, orderedKey } from "../../src/store/codec.ts";
 import { seedOf } from "../support/seed.ts";
 
 const number = fc.oneof(

@@ -217,7 +217,7 @@ t.test("[M1] a flipped bit in records that no later frame follows may cut them, 
 
 t.test("positive control: flipped bits find a journal that does not check the checksum of a frame", async (t) => {
   const checksum = "view.getUint32(offset + at.checksum, true) !== checksumOf(memory, offset, recordBytes)";
-  const broken = brokenCheckout(t, [{ file: "src/durability/journal/frame.ts", from: checksum, to: "false" }]);
+  const broken = brokenCheckout(t, [{ file: "src/durability/journal/record.ts", from: checksum, to: "false" }]);
   // Built, because Node itself does not load TypeScript.
   const outfile = join(broken, "recovery.mjs");
   const entryPoints = [join(broken, "src/durability/journal/recovery.ts")];

@@ -1,7 +1,7 @@
 /** The room that the journals of a process share: its bounds hold in sum, and whoever waits is woken by any of them. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { type Backlog, BacklogLimit } from "../../src/durability/journal/backlog-limit.ts";
+import { type Backlog, BacklogLimit } from "../../src/durability/journal/durability-gate.ts";
 
 function opened() {
   const bugs: unknown[] = [];

@@ -1,8 +1,8 @@
 /** The order of the overlay's rows (docs/adr/0009-journal.md), with more rows than a chunk has. */
 import t from "tap";
 import { seededRandom } from "../../bench/lib/statistics.ts";
-import { type OverlayRow, SortedRows } from "../../src/durability/journal/sorted-rows.ts";
-import { compareOrdered, orderedKey } from "../../src/store/key-encoding.ts";
+import { type OverlayRow, SortedRows } from "../../src/durability/journal/overlay.ts";
+import { compareOrdered, orderedKey } from "../../src/store/codec.ts";
 import { seedOf } from "../support/seed.ts";
 
 function rowOf(key: unknown): OverlayRow {

@@ -1,7 +1,8 @@
 /** A journal in files without its thread: each step happens when a test says so, in small segments. */
-import { beginFrame, frameBytes, frameMemory } from "../../src/durability/journal/frame.ts";
+
 import type { Recorded, RecordNumber } from "../../src/durability/journal/journal.ts";
 import { takeOver } from "../../src/durability/journal/journal-writer.ts";
+import { beginFrame, frameBytes, frameMemory } from "../../src/durability/journal/record.ts";
 import { type Recovery, recoverJournal } from "../../src/durability/journal/recovery.ts";
 import { SegmentWriter } from "../../src/durability/journal/segment-writer.ts";
 import { removeSpares } from "../../src/durability/journal/segments.ts";

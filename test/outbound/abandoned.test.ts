@@ -3,7 +3,7 @@
  * without waiting for the next start.
  */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { botTypes } from "../../schemas/bots.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { WebhookFailure } from "../../schemas/webhooks.ts";

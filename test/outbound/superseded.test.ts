@@ -3,7 +3,7 @@
  * succeeded or its account ended, nothing may be sent any more (D31, spec 6).
  */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { botTypes, webhookInterfaces } from "../../schemas/bots.ts";
 import { MailRelay } from "../../src/outbound/mail/mail-relay.ts";
 import { MailSender } from "../../src/outbound/mail/mail-sender.ts";

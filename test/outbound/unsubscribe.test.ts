@@ -3,7 +3,7 @@
  * headers, what a person sees who follows it, and what a wrong link is worth.
  */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MailRecord } from "../../schemas/mails.ts";
 import { unsubscribeUrl } from "../../src/app/open-realms.ts";

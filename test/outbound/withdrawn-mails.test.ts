@@ -2,7 +2,7 @@
  * Emails about messages that wait for another attempt, and the checks before each attempt (actors/mail/withdrawn.ts).
  */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import type { MailRecord } from "../../schemas/mails.ts";
 import { outboxFiles } from "../support/mail.ts";
 import { did, type MissedBench, startMissed } from "../support/missed-messages.ts";

@@ -3,7 +3,7 @@
  * events and state agree.
  */
 import t, { type Test } from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import type { BotRecord } from "../../schemas/bots.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";

@@ -3,7 +3,7 @@
  * S1). channel-state.test.ts checks that state and events agree.
  */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { roles } from "../../schemas/types.ts";
 import { named, startChannelServer } from "../support/channels.ts";
 import type { Client, Event, Params } from "../support/client.ts";

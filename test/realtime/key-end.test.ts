@@ -3,7 +3,7 @@
  * stay.
  */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hashApiKey } from "../../src/operations/identity/authentication.ts";
 import { makeBot } from "../support/bots.ts";

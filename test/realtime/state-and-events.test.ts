@@ -4,7 +4,7 @@
  * replayed at the end.
  */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Client } from "../support/client.ts";
 import { mirroredTypes } from "../support/mirror.ts";

@@ -3,7 +3,7 @@
  * channels membership shows and hides (S1): state before plus events equals fresh state, for clients of both kinds.
  */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { Client, Event } from "../support/client.ts";

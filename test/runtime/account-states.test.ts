@@ -4,7 +4,7 @@
  */
 import t from "tap";
 import { actorKinds } from "../../actors/kinds.ts";
-import { type Command, command } from "../../actors/protocol/commands.ts";
+import { type Command, command } from "../../actors/protocol/decision.ts";
 import { answerOf, codeOf, commands, createUsers, openNewRealm, ownerId } from "../support/runtime.ts";
 
 const realm = { actor: "realm" } as const;

@@ -1,5 +1,5 @@
 /**
- * The caches of messages that were read (runtime/row-cache.ts, queries/encoded-messages.ts) are bounded by characters.
+ * The caches of messages that were read (runtime/caches.ts, queries/encoded-messages.ts) are bounded by characters.
  * That bounds memory only if a message takes no more memory than is counted for it. Measured after a garbage
  * collection, independent of time.
  */

@@ -3,7 +3,7 @@
  * in slices between which posts to other channels run, and a crash loses no part of them.
  */
 import t from "tap";
-import { type Command, command } from "../../actors/protocol/commands.ts";
+import { type Command, command } from "../../actors/protocol/decision.ts";
 import type { GroupSettingName } from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { GroupSettingValue } from "../../schemas/types.ts";

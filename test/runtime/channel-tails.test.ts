@@ -3,7 +3,7 @@
  * is read from disk.
  */
 import t, { type Test } from "tap";
-import { ChannelTails } from "../../src/runtime/topic-caches.ts";
+import { ChannelTails } from "../../src/runtime/caches.ts";
 import type { Lmdb } from "../../src/store/lmdb.ts";
 import { openLmdb } from "../../src/store/lmdb.ts";
 import { temporaryFolder } from "../support/server.ts";

@@ -3,7 +3,7 @@
  * Ids and positions keep increasing, also across a crash; nothing is sent early or twice; durations are unaffected.
  */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { ascends } from "../support/kept-messages.ts";
 import { bodiesOf } from "../support/logged-events.ts";

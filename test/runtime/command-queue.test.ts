@@ -1,6 +1,6 @@
 /** The order in which a realm's commands run, where turns end by their budget. */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { CommandQueue } from "../../src/runtime/command-queue.ts";
 import type { QueuedCommand } from "../../src/runtime/queued-command.ts";

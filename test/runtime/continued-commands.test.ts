@@ -3,7 +3,7 @@
  * command is decided in between, whatever waits, not even after a crash (M3, M7).
  */
 import t from "tap";
-import type { Command } from "../../actors/protocol/commands.ts";
+import type { Command } from "../../actors/protocol/decision.ts";
 import { collectUnread } from "../../domain/unread.ts";
 import { limits } from "../../schemas/limits.ts";
 import { auditRealm } from "../support/audit.ts";

@@ -1,7 +1,7 @@
 /** A topic deletion that waits for a move of the topic's messages: states of the two actors, deadlines and restarts. */
 import t from "tap";
 import { actorKinds } from "../../actors/kinds.ts";
-import type { Command } from "../../actors/protocol/commands.ts";
+import type { Command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Reply } from "../../src/runtime/results.ts";
 import { auditRealm } from "../support/audit.ts";

@@ -3,7 +3,7 @@
  * limits each turn to one command, so copies of the folder after every turn cover a crash at every possible point.
  */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { RowOf } from "../../schemas/records.ts";
 import type { Reply } from "../../src/runtime/results.ts";

@@ -1,6 +1,6 @@
 /** How many named groups and memberships one person and one organization have (S3, D130). */
 import t from "tap";
-import { type Command, command } from "../../actors/protocol/commands.ts";
+import { type Command, command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { GroupRecord } from "../../schemas/user-groups.ts";

@@ -4,7 +4,7 @@
  */
 import t from "tap";
 import { abandonmentOf } from "../../actors/abandonment.ts";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { bodiesOf } from "../support/logged-events.ts";
 import {

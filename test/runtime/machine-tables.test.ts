@@ -4,8 +4,7 @@
  */
 import t from "tap";
 import { type AnyStateMachine, and, not } from "xstate";
-import type { Command } from "../../actors/protocol/commands.ts";
-import { done, type Outcome } from "../../actors/protocol/decide.ts";
+import { type Command, done, type Outcome } from "../../actors/protocol/decision.ts";
 import { type CommandEvent, rejectUnhandled, setupMachine } from "../../actors/protocol/machine-setup.ts";
 import { drive, tableOf } from "../../actors/protocol/record-machines.ts";
 import { ours, theirs } from "../support/machine-oracle.ts";

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { pack, unpack } from "msgpackr";
 import t from "tap";
 import { actorKinds } from "../../actors/kinds.ts";
-import type { Command } from "../../actors/protocol/commands.ts";
+import type { Command } from "../../actors/protocol/decision.ts";
 import type { CommandEvent } from "../../actors/protocol/machine-setup.ts";
 import { drive, driveByXState, type PlainSnapshot, tableOf } from "../../actors/protocol/record-machines.ts";
 import type { View } from "../../domain/view.ts";

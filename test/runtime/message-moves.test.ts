@@ -4,7 +4,7 @@
  */
 import t, { type Test } from "tap";
 import { abandonmentOf } from "../../actors/abandonment.ts";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MessageMove } from "../../schemas/message-changes.ts";
 import type { Reply } from "../../src/runtime/results.ts";

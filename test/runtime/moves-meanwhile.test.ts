@@ -3,7 +3,7 @@
  * when it was requested.
  */
 import t from "tap";
-import { type Command, command } from "../../actors/protocol/commands.ts";
+import { type Command, command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { auditRealm } from "../support/audit.ts";
 import { editCommand } from "../support/message-changes.ts";

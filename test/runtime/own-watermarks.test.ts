@@ -3,7 +3,7 @@
  * many to find that they are read, and no unread message is lost by this.
  */
 import t from "tap";
-import { type Command, command } from "../../actors/protocol/commands.ts";
+import { type Command, command } from "../../actors/protocol/decision.ts";
 import { ReadState } from "../../domain/read-state.ts";
 import { collectUnread } from "../../domain/unread.ts";
 import { limits } from "../../schemas/limits.ts";

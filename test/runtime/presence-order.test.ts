@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import t from "tap";
 import type { PresenceRecord } from "../../schemas/presence.ts";
-import { PresenceProjection } from "../../src/store/projections/presence.ts";
+import { PresenceProjection } from "../../src/store/projections/queues.ts";
 import { seedOf } from "../support/seed.ts";
 
 function rowOf(userId: number, updateId: number): PresenceRecord {

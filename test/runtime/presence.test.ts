@@ -4,7 +4,7 @@
  */
 import t from "tap";
 import { actorKinds } from "../../actors/kinds.ts";
-import { type Command, command } from "../../actors/protocol/commands.ts";
+import { type Command, command } from "../../actors/protocol/decision.ts";
 import { drive, type PlainSnapshot } from "../../actors/protocol/record-machines.ts";
 import { limits } from "../../schemas/limits.ts";
 import { commands, createUsers, type OpenRealm, openNewRealm, ownerId, rowsOf } from "../support/runtime.ts";

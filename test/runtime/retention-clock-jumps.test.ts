@@ -3,7 +3,7 @@
  * operator confirms the clock.
  */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { JumpingClock } from "../support/jumping-clock.ts";
 import { dayMs } from "../support/retention.ts";

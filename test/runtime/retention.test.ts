@@ -3,7 +3,7 @@
  * test/api/retention.test.ts covers what expires and when.
  */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { initialRetention, type RetentionContext } from "../../actors/retention/context.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { SnapshotRecord } from "../../schemas/runtime.ts";

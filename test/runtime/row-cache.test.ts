@@ -1,6 +1,6 @@
 /** Cached rows are found by their keys: two keys never collide, whatever their parts are. */
 import t from "tap";
-import { RowCache } from "../../src/runtime/row-cache.ts";
+import { RowCache } from "../../src/runtime/caches.ts";
 
 /** The largest id that fits into a numeric cache key, and the next one. */
 const last = 2 ** 26 - 1;

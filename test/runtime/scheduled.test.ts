@@ -4,7 +4,7 @@
  * cover what is delivered.
  */
 import t from "tap";
-import { type Command, command } from "../../actors/protocol/commands.ts";
+import { type Command, command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { opOf } from "../support/logged-events.ts";
 import { ManualClock } from "../support/manual-clock.ts";

@@ -4,7 +4,7 @@
  * crash, or missing.
  */
 import t, { type Test as TapTest } from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { parseContent } from "../../domain/markdown/render.ts";
 import { readNarrow, termsOf } from "../../domain/narrow/narrow.ts";
 import { messageTerms, senderTerms, topicTerms } from "../../domain/search/terms.ts";

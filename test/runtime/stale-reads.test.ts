@@ -3,7 +3,7 @@
  * ran in between. The tests call handlers directly, as the executor does, so that the order of commands is known (M7).
  */
 import t, { type Test } from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { Binding } from "../../src/operations/calls.ts";

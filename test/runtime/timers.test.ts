@@ -4,7 +4,7 @@
  */
 import { cpSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import t from "tap";
-import { type Command, command } from "../../actors/protocol/commands.ts";
+import { type Command, command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { realmFolder } from "../../src/runtime/realm-host.ts";
 import { VolatileTimers } from "../../src/runtime/volatile-timers.ts";

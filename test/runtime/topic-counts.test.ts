@@ -1,7 +1,7 @@
-/** Whether a user may have one more topic policy is known without counting the rows each time (src/runtime/topic-caches.ts). */
+/** Whether a user may have one more topic policy is known without counting the rows each time (src/runtime/caches.ts). */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { TopicCounts } from "../../src/runtime/topic-caches.ts";
+import { TopicCounts } from "../../src/runtime/caches.ts";
 
 const max = limits.user_topics_per_user_max;
 const row = { topic: "t", visibilityPolicy: 3, changedAt: 0 } as const;

@@ -1,6 +1,6 @@
 /** Requests that wait for a topic's deletion while something else happens to the topic (spec 4.13; D29). */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { continueDeletion, initialTopicDeletion } from "../../actors/topic-deletion/batches.ts";
 import { limits } from "../../schemas/limits.ts";
 import { auditRealm } from "../support/audit.ts";

@@ -1,7 +1,7 @@
-/** The users with a policy for a topic are cached until a policy changes (src/runtime/topic-caches.ts). */
+/** The users with a policy for a topic are cached until a policy changes (src/runtime/caches.ts). */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { type KeptPolicy, TopicPolicies } from "../../src/runtime/topic-caches.ts";
+import { type KeptPolicy, TopicPolicies } from "../../src/runtime/caches.ts";
 
 const row = { visibilityPolicy: 3 } as const;
 const people = (count: number): KeptPolicy[] =>

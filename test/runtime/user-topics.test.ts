@@ -1,6 +1,6 @@
 /** Users' topic policies when a whole topic moves: renamed, to another channel, or into another topic. */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { TopicMove } from "../../schemas/user-topics.ts";
 import type { Client } from "../support/client.ts";

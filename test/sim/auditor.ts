@@ -2,7 +2,7 @@
  * Decides from the outside which responses, events and rows are legal, from requests and responses, frames, and rows as
  * plain data. It shares no domain code with the server. Each finding is a line that starts with the broken promise.
  */
-import type { Command } from "../../actors/protocol/commands.ts";
+import type { Command } from "../../actors/protocol/decision.ts";
 import { type ErrorCode, errorCodes } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { IdempotencyKey } from "../../src/runtime/queued-command.ts";

@@ -13,7 +13,7 @@ import { decodeRecord } from "../../src/durability/journal/record.ts";
 import type { EventSink } from "../../src/runtime/dispatcher.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import type { StagedEvent } from "../../src/runtime/turn.ts";
-import { nameOfKey } from "../../src/store/key-encoding.ts";
+import { nameOfKey } from "../../src/store/codec.ts";
 import { lmdbOf } from "../../src/store/lmdb.ts";
 import { StoreWriter } from "../../src/store/store-writer.ts";
 import { turnKey, turnNumberIn } from "../../src/store/turn-number.ts";

@@ -3,7 +3,7 @@
  * by the server itself.
  */
 import fc from "fast-check";
-import { type Command, type CommandType, command } from "../../actors/protocol/commands.ts";
+import { type Command, type CommandType, command } from "../../actors/protocol/decision.ts";
 import { realm } from "../areas/draws.ts";
 import { type AllDraws, areaCases, merged } from "../areas/index.ts";
 import { anyCommand } from "../support/random-commands.ts";

@@ -1,5 +1,5 @@
 /** The clients of a run: they follow events, disconnect, stall and resume as the seed determines. */
-import type { Command } from "../../actors/protocol/commands.ts";
+import type { Command } from "../../actors/protocol/decision.ts";
 import { commands } from "../support/runtime.ts";
 import type { Posted } from "./audience.ts";
 import { type ClientWorld, VirtualClient } from "./client.ts";

@@ -2,7 +2,7 @@
  * Observes every executed command, whoever sent it, and every event: the simulation's only view of the runtime besides
  * its rows.
  */
-import type { Command } from "../../actors/protocol/commands.ts";
+import type { Command } from "../../actors/protocol/decision.ts";
 import { Hub } from "../../src/edge/realtime/hub.ts";
 import { CommandRunner } from "../../src/runtime/command-runner.ts";
 

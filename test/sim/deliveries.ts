@@ -2,7 +2,7 @@
  * Compares the emails and webhooks that the outside world received with the rows: delivered at least once, then marked;
  * abandoned only after a permanent rejection or too many failures; never sent again after being marked.
  */
-import type { Command } from "../../actors/protocol/commands.ts";
+import type { Command } from "../../actors/protocol/decision.ts";
 import { unsubscribeKindOf } from "../../domain/unsubscribe-links.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Replica, Write } from "./replica.ts";

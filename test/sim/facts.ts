@@ -3,7 +3,7 @@
  * names, settings, subscriptions, snippets. A change whose request was never answered leaves two possible values, and
  * the first read decides.
  */
-import type { Command } from "../../actors/protocol/commands.ts";
+import type { Command } from "../../actors/protocol/decision.ts";
 import { type Answer, type Consequence, type FactKey, type FactReaders, nothing } from "../areas/area.ts";
 import { areaCases, merged } from "../areas/index.ts";
 import type { Replica } from "./replica.ts";

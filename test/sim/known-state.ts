@@ -1,5 +1,5 @@
 /** The state of a client: its initial state with all events applied equals a fresh state, whatever crashed (E2). */
-import type { Command } from "../../actors/protocol/commands.ts";
+import type { Command } from "../../actors/protocol/decision.ts";
 import { registerSections } from "../../src/app/areas.ts";
 import { registerState } from "../../src/queries/register-state.ts";
 import type { Realm } from "../../src/runtime/realm.ts";

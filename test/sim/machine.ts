@@ -3,7 +3,7 @@
  * When it goes down, everything in memory is discarded, and it restarts from its folder and what the journal's disk has.
  */
 
-import type { Command } from "../../actors/protocol/commands.ts";
+import type { Command } from "../../actors/protocol/decision.ts";
 import { applyRecords } from "../../src/durability/journal/apply-journal.ts";
 import type { CheckpointMaker } from "../../src/durability/journal/checkpoint-maker.ts";
 import type { Writer } from "../../src/durability/journal/checkpoint-worker.ts";

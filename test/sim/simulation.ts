@@ -3,7 +3,7 @@
  * for bit, as the hash shows. A failed run reports the contradiction and its step.
  */
 import { createHash } from "node:crypto";
-import type { Command } from "../../actors/protocol/commands.ts";
+import type { Command } from "../../actors/protocol/decision.ts";
 import type { IdempotencyKey } from "../../src/runtime/queued-command.ts";
 import type { Reply } from "../../src/runtime/results.ts";
 import { openLmdb } from "../../src/store/lmdb.ts";

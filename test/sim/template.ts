@@ -1,7 +1,7 @@
 /** An initialized realm with a few users, created once per process; every run starts with a copy of it. */
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { type Command, command } from "../../actors/protocol/commands.ts";
+import { type Command, command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { commands, createUsers, generalId, openNewRealm, ownerId } from "../support/runtime.ts";
 import { memoryFolder, type Teardown } from "../support/server.ts";

@@ -2,7 +2,7 @@
  * The turns that a machine has made and the disk does not have yet. The replica is what the disk has: it gets a turn
  * when its record is flushed, and after a crash those whose records survived. The others never were.
  */
-import type { Command } from "../../actors/protocol/commands.ts";
+import type { Command } from "../../actors/protocol/decision.ts";
 import type { TableName } from "../../schemas/records.ts";
 import type { RecordNumber } from "../../src/durability/journal/journal.ts";
 import type { StoreTables } from "../../src/store/tables.ts";

@@ -2,7 +2,7 @@
  * The values from which the workload draws: everything that exists according to rows, and occasionally something that
  * does not.
  */
-import type { Command } from "../../actors/protocol/commands.ts";
+import type { Command } from "../../actors/protocol/decision.ts";
 import { parseContent } from "../../domain/markdown/render.ts";
 import type { ParsedContent } from "../../schemas/parsed-content.ts";
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";

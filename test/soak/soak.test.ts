@@ -15,7 +15,7 @@ import { soak } from "./soak.ts";
 const given = Number(process.env["MINUTES"] ?? "");
 const minutes = given > 0 ? given : null;
 
-/** The maximum number of cached messages (runtime/row-cache.ts): with these, the caches of small rows are full, too. */
+/** The maximum number of cached messages (runtime/caches.ts): with these, the caches of small rows are full, too. */
 const messagesKept = Math.ceil(limits.cached_messages_characters_max / limits.cached_message_overhead_characters);
 
 t.test("[S3] at half load the server's memory does not grow, and it does not get slower", async (t) => {

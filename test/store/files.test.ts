@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { avatarFiles, fileNameShape } from "../../schemas/files.ts";
 import { realmFolder } from "../../src/runtime/realm-host.ts";
 import { backupFolder, checkFolder, restoreFolder } from "../../src/store/backup.ts";

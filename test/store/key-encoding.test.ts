@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import t from "tap";
 import type { KeyOf, TableName } from "../../schemas/records.ts";
-import { compareKeys, isReadable, keyEncoder, longKeysOf, nameOfKey } from "../../src/store/key-encoding.ts";
+import { compareKeys, isReadable, keyEncoder, longKeysOf, nameOfKey } from "../../src/store/codec.ts";
 import { prepared } from "../../src/store/lmdb.ts";
 import { LmdbTables } from "../../src/store/lmdb-tables.ts";
 import { temporaryFolder } from "../support/server.ts";

@@ -3,7 +3,7 @@
  * E1).
  */
 import t from "tap";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
 import { datedFields, rowFields, type TableName } from "../../schemas/records.ts";
 import { openLmdb } from "../../src/store/lmdb.ts";

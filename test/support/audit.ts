@@ -3,7 +3,7 @@
  * than `cli check`, which compares only messages with their indexes.
  */
 
-import type { Command } from "../../actors/protocol/commands.ts";
+import type { Command } from "../../actors/protocol/decision.ts";
 import { fold } from "../../schemas/fold.ts";
 import type { Lmdb } from "../../src/store/lmdb.ts";
 import { rowsOf } from "./runtime.ts";

@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import type { AnyStateMachine } from "xstate";
 import { actorKinds } from "../../actors/kinds.ts";
-import { type Command, command } from "../../actors/protocol/commands.ts";
+import { type Command, command } from "../../actors/protocol/decision.ts";
 import type { PlainSnapshot } from "../../actors/protocol/record-machines.ts";
 import { initialRetention } from "../../actors/retention/context.ts";
 import type { InvitationRecord } from "../../schemas/invites.ts";

@@ -7,7 +7,7 @@ import { mkdirSync, readdirSync, readFileSync, watch } from "node:fs";
 import { join } from "node:path";
 import PostalMime, { type Email } from "postal-mime";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import type { Login } from "../../schemas/authentication.ts";
 import type { MailRecord } from "../../schemas/mails.ts";
 import type { Teardown, TestServer } from "./server.ts";

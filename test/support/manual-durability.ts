@@ -5,14 +5,13 @@
 import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { limits } from "../../schemas/limits.ts";
-import { BacklogLimit } from "../../src/durability/journal/backlog-limit.ts";
 import { latestOf, turnsAfter } from "../../src/durability/journal/checkpoint.ts";
 import type { StartMaker } from "../../src/durability/journal/checkpoint-maker.ts";
 import { CheckpointWorker } from "../../src/durability/journal/checkpoint-worker.ts";
 import type { Durability, DurableTables, Lag, RealmTables } from "../../src/durability/journal/durability.ts";
+import { BacklogLimit } from "../../src/durability/journal/durability-gate.ts";
 import { JournalDurability } from "../../src/durability/journal/journal-durability.ts";
-import { encodeRow } from "../../src/store/codec.ts";
-import { nameOfKey } from "../../src/store/key-encoding.ts";
+import { encodeRow, nameOfKey } from "../../src/store/codec.ts";
 import { lmdbOf } from "../../src/store/lmdb.ts";
 import { LmdbTables } from "../../src/store/lmdb-tables.ts";
 import { StoreWriter } from "../../src/store/store-writer.ts";

@@ -1,6 +1,6 @@
 /** Commands that change messages, with defaults for everything that most tests do not set. */
 
-import { type Command, command } from "../../actors/protocol/commands.ts";
+import { type Command, command } from "../../actors/protocol/decision.ts";
 import { parseContent } from "../../domain/markdown/render.ts";
 import type { MessageEdit } from "../../schemas/message-changes.ts";
 import { ownerId } from "./runtime.ts";

@@ -3,7 +3,7 @@
  * that arrive together, with time that passes and crashes in between.
  */
 import fc from "fast-check";
-import { type Command, command } from "../../actors/protocol/commands.ts";
+import { type Command, command } from "../../actors/protocol/decision.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { deleteCommand, editCommand, reactCommand } from "./message-changes.ts";
 import { groupCommands } from "./random-groups.ts";

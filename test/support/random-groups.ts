@@ -3,7 +3,7 @@
  * deactivated and reactivated.
  */
 import fc from "fast-check";
-import { type Command, command } from "../../actors/protocol/commands.ts";
+import { type Command, command } from "../../actors/protocol/decision.ts";
 import type { GroupSettingValue } from "../../schemas/types.ts";
 
 const to = { actor: "realm" } as const;

@@ -1,7 +1,7 @@
 /** Records with a machine, and commands about them, for the test of all machines (test/runtime/machines.test.ts). */
 import fc from "fast-check";
 import { recordMachines } from "../../actors/kinds.ts";
-import { type Command, command } from "../../actors/protocol/commands.ts";
+import { type Command, command } from "../../actors/protocol/decision.ts";
 import { parseContent } from "../../domain/markdown/render.ts";
 import type { Subject } from "./machine-subjects.ts";
 import { answerOf, generalId, type OpenRealm, ownerId, startedAt } from "./runtime.ts";

@@ -2,7 +2,7 @@
  * A realm without transports: real environment, dispatcher and actors on a clock that the test controls, and a journal
  * in memory. A crash is a copy of the folder and the journal, opened elsewhere, while the original is never closed.
  */
-import { type Command, type CommandType, command } from "../../actors/protocol/commands.ts";
+import { type Command, type CommandType, command } from "../../actors/protocol/decision.ts";
 import { parseContent } from "../../domain/markdown/render.ts";
 import { type RowOf, rowFields, type TableName } from "../../schemas/records.ts";
 import type { EventSink } from "../../src/runtime/dispatcher.ts";

@@ -2,7 +2,7 @@
  * Commands of scheduled messages and reminders as requests build them, for realms without transports; and random ones.
  */
 import fc from "fast-check";
-import { type Command, command } from "../../actors/protocol/commands.ts";
+import { type Command, command } from "../../actors/protocol/decision.ts";
 import { parseContent } from "../../domain/markdown/render.ts";
 import { generalId, ownerId, startedAt } from "./runtime.ts";
 

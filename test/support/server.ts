@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { command } from "../../actors/protocol/commands.ts";
+import { command } from "../../actors/protocol/decision.ts";
 import { parseContent } from "../../domain/markdown/render.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";

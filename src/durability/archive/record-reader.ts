@@ -4,8 +4,8 @@
  * had been replaced.
  */
 import { readFileSync } from "node:fs";
-import { frameBytes, frameHeaderBytes, frameMemory, readFrame } from "../journal/frame.ts";
 import type { Recorded, RecordNumber } from "../journal/journal.ts";
+import { frameBytes, frameHeaderBytes, frameMemory, readFrame } from "../journal/record.ts";
 import { listRecords, type RecordsFile } from "./layout.ts";
 
 /** Archived data cannot be read back, or was never archived. The message is the line to print. */

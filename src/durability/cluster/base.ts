@@ -4,8 +4,8 @@
  */
 import { limits } from "../../../schemas/limits.ts";
 import { rowFields, type TableName } from "../../../schemas/records.ts";
+import { compareKeys, orderedKey } from "../../store/codec.ts";
 import { ownerKey } from "../../store/fence.ts";
-import { compareKeys, orderedKey } from "../../store/key-encoding.ts";
 import type { StoreTables, TableEntry } from "../../store/tables.ts";
 import { turnKey } from "../../store/turn-number.ts";
 import { RecordEncoder, type WrittenRow, type WrittenTable } from "../journal/record.ts";

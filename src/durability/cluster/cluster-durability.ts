@@ -3,10 +3,10 @@
  * the checkpoints of all of them, and they share the room for what the stores lack.
  */
 
-import { BacklogLimit } from "../journal/backlog-limit.ts";
 import { type CheckpointMaker, type MakerEvents, startCheckpointThread } from "../journal/checkpoint-maker.ts";
 import type { CheckpointTask } from "../journal/checkpoint-worker.ts";
 import type { Durability, DurableTables, Lag, RealmTables } from "../journal/durability.ts";
+import { BacklogLimit } from "../journal/durability-gate.ts";
 import type { Journal } from "../journal/journal.ts";
 import { JournalDurability, type JournalDurabilityOptions } from "../journal/journal-durability.ts";
 

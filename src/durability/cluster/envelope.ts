@@ -5,8 +5,8 @@
  *   format (1 byte), kind (1), store version (2), part (2), parts (2), epoch (8), position (8), hash before (32)
  */
 import { createHash } from "node:crypto";
-import { getInteger, setInteger } from "../journal/frame.ts";
 import { JournalDamaged, type RecordNumber } from "../journal/journal.ts";
+import { getInteger, setInteger } from "../journal/record.ts";
 
 /** The body of `records` is each record with its length (4 bytes) before it, of `claim` the name of the node. */
 const kinds = ["records", "part", "claim"] as const;

@@ -16,7 +16,7 @@ export interface CheckpointOrder {
   readonly guards: readonly RecordedWrite[];
   /** The row with the number of the last turn, as it will be. */
   readonly turnRow: RecordedWrite;
-  /** The records (record-pack.ts). */
+  /** The records, packed (record.ts). */
   readonly pack: readonly Uint8Array[];
 }
 

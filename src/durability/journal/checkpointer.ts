@@ -3,9 +3,8 @@
  * time or when many wait, one order at a time.
  */
 import { limits } from "../../../schemas/limits.ts";
-import { encodeRow } from "../../store/codec.ts";
+import { encodeRow, nameOfKey } from "../../store/codec.ts";
 import { ownerKey, takenOver } from "../../store/fence.ts";
-import { nameOfKey } from "../../store/key-encoding.ts";
 import { OwnershipLost } from "../../store/path-guard.ts";
 import { turnKey } from "../../store/turn-number.ts";
 import { type CheckpointMaker, type StartMaker, startCheckpointThread } from "./checkpoint-maker.ts";

@@ -8,11 +8,11 @@ import type { Worker } from "node:worker_threads";
 import { limits } from "../../../schemas/limits.ts";
 import { flushFolderSync } from "../../store/folders.ts";
 import { startPrepared } from "../threads/start-thread.ts";
-import { beginFrame, frameBytes, frameMemory } from "./frame.ts";
 import { type Journal, JournalDamaged, JournalLost, type Recorded, type RecordNumber } from "./journal.ts";
 import { createRing, RingProducer } from "./journal-ring.ts";
 import type { ThreadNotice, ThreadStart } from "./journal-thread.ts";
 import { type JournalWriter, takeOver } from "./journal-writer.ts";
+import { beginFrame, frameBytes, frameMemory } from "./record.ts";
 import { type Recovery, recoverJournal } from "./recovery.ts";
 import { type PoolSizes, removeSpares, segmentFile } from "./segments.ts";
 

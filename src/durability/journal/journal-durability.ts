@@ -3,15 +3,14 @@
  * that brings durable records into the stores. docs/adr/0009-journal.md has the drawing.
  */
 import type { Histogram } from "../../metrics/instruments.ts";
-import { nameOfKey } from "../../store/key-encoding.ts";
+import { nameOfKey } from "../../store/codec.ts";
 import { lmdbOf } from "../../store/lmdb.ts";
 import { PathGuard } from "../../store/path-guard.ts";
 import { turnKey, turnNumberIn } from "../../store/turn-number.ts";
-import { type Backlog, BacklogLimit, type BacklogShare } from "./backlog-limit.ts";
 import type { StartMaker } from "./checkpoint-maker.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import type { Durability, DurableTables, Lag, RealmTables } from "./durability.ts";
-import { DurabilityGates, onceDurable } from "./durability-gate.ts";
+import { type Backlog, BacklogLimit, type BacklogShare, DurabilityGates, onceDurable } from "./durability-gate.ts";
 import type { Journal } from "./journal.ts";
 import type { JournalArchive } from "./journal-archive.ts";
 import { OverlayTables } from "./overlay-tables.ts";

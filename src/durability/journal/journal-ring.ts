@@ -3,8 +3,9 @@
  * caller must be given, and without waiting. A record lies in the ring as a frame that was begun, so the journal thread
  * finishes and writes it in place.
  */
-import { beginFrame, begunRecordBytes, type FrameMemory, frameBytes, frameHeaderBytes, frameMemory } from "./frame.ts";
+
 import type { RecordNumber } from "./journal.ts";
+import { beginFrame, begunRecordBytes, type FrameMemory, frameBytes, frameHeaderBytes, frameMemory } from "./record.ts";
 
 export interface RingMemory {
   readonly control: SharedArrayBuffer;

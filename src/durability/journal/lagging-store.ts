@@ -3,8 +3,7 @@
  * stores the number of the last one (M2).
  */
 import { limits } from "../../../schemas/limits.ts";
-import { decodeRowOf, encodeRow } from "../../store/codec.ts";
-import { nameOfKey } from "../../store/key-encoding.ts";
+import { decodeRowOf, encodeRow, nameOfKey } from "../../store/codec.ts";
 import { StoreWriter } from "../../store/store-writer.ts";
 import { turnKey } from "../../store/turn-number.ts";
 import { nextTurn } from "./checkpoint.ts";

@@ -5,12 +5,11 @@
  */
 import { limits } from "../../../schemas/limits.ts";
 import type { TableName } from "../../../schemas/records.ts";
-import { compareKeys } from "../../store/key-encoding.ts";
+import { compareKeys } from "../../store/codec.ts";
 import type { StoreTables, TableEntry, TableRange } from "../../store/tables.ts";
 import type { ReadTracker } from "./durability-gate.ts";
-import { type MemoryCount, Overlay } from "./overlay.ts";
+import { type MemoryCount, Overlay, type OverlayRow } from "./overlay.ts";
 import { RecordEncoder } from "./record.ts";
-import type { OverlayRow } from "./sorted-rows.ts";
 
 export interface OverlayTablesOptions {
   readonly tables: StoreTables;

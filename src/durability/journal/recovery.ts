@@ -5,6 +5,8 @@
  */
 import { closeSync, fdatasyncSync, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
+import { JournalDamaged, type Recorded, type RecordNumber } from "./journal.ts";
+import type { JournalWriterNote } from "./journal-writer.ts";
 import {
   type Frame,
   type FrameMemory,
@@ -13,9 +15,7 @@ import {
   frameHeaderBytes,
   frameMemory,
   readFrame,
-} from "./frame.ts";
-import { JournalDamaged, type Recorded, type RecordNumber } from "./journal.ts";
-import type { JournalWriterNote } from "./journal-writer.ts";
+} from "./record.ts";
 import {
   decodeHead,
   listSegments,

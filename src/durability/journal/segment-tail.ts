@@ -4,8 +4,8 @@
  */
 import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { frameBytes, frameHeaderBytes, frameMemory, readFrame } from "./frame.ts";
 import { JournalDamaged, type RecordNumber } from "./journal.ts";
+import { frameBytes, frameHeaderBytes, frameMemory, readFrame } from "./record.ts";
 import { type Part, partsOf, readHead } from "./recovery.ts";
 import { listSegments, segmentFile, segmentHeadBytes } from "./segments.ts";
 

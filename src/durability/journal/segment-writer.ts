@@ -6,9 +6,9 @@
 
 import { flushFolderSync } from "../../store/folders.ts";
 import { OwnershipLost } from "../../store/path-guard.ts";
-import { begunRecordBytes, encodeMark, finishFrame, frameBytes, frameHeaderBytes, frameMemory } from "./frame.ts";
 import { JournalLost, type RecordNumber } from "./journal.ts";
 import { JournalWriter } from "./journal-writer.ts";
+import { begunRecordBytes, encodeMark, finishFrame, frameBytes, frameHeaderBytes, frameMemory } from "./record.ts";
 import { type OpenSegment, type PoolSizes, type SegmentHead, SegmentPool, segmentHeadBytes } from "./segments.ts";
 
 export interface WriterStart {

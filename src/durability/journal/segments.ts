@@ -21,8 +21,8 @@ import { commonLimits as limits } from "../../../schemas/limits/common.ts";
 import { isOutOfDescriptors } from "../../store/descriptors.ts";
 import { flushFolderSync } from "../../store/folders.ts";
 import { PathGuard } from "../../store/path-guard.ts";
-import { getInteger, setInteger } from "./frame.ts";
 import type { RecordNumber } from "./journal.ts";
+import { getInteger, setInteger } from "./record.ts";
 
 export interface SegmentName {
   /** The epoch of the owner that created it. */

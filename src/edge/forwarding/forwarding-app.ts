@@ -7,7 +7,7 @@ import { refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import { ByteBudget } from "../../runtime/byte-budget.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { ReadForwarded } from "../../runtime/forwarded.ts";
+import type { ReadForwarded } from "../http/forwarded.ts";
 import { type Refused, refused } from "../http/reply.ts";
 import { writeRefused } from "../http/write-refused.ts";
 import { handshakeFault } from "../transport/handshake.ts";

@@ -3,7 +3,7 @@
  * client knows, so only nodes can claim an address; and no node passes on what a client sends under its name.
  */
 import { timingSafeEqual } from "node:crypto";
-import type { Forwarded, ReadForwarded } from "../../runtime/forwarded.ts";
+import type { Forwarded, ReadForwarded } from "../http/forwarded.ts";
 
 export const nodeHeader = "x-colloquy-node";
 /** In an answer to another node: nothing was done, because the organization is elsewhere. */

@@ -9,10 +9,9 @@ import { Busboy, type BusboyFileStream } from "@fastify/busboy";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { uploadName } from "../../../schemas/files.ts";
 import { limits } from "../../../schemas/limits.ts";
-import type { StagedFile } from "../../operations/calls.ts";
+import { addParameter, type StagedFile } from "../../operations/calls.ts";
 import { newFileId } from "../../operations/media/uploads.ts";
 import type { Realm } from "../../runtime/realm.ts";
-import { addParameter } from "../../runtime/submitted-values.ts";
 import { descriptors, isOutOfDescriptors } from "../../store/descriptors.ts";
 import { extendedName, fileLabel, malformedMultipart, parametersOf, readQuery, type SubmittedForm } from "./form.ts";
 

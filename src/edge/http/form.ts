@@ -10,8 +10,7 @@ import { shortened } from "../../../domain/attachments.ts";
 import { codePoints } from "../../../domain/text.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
-import type { StagedFile, UploadedFile } from "../../operations/calls.ts";
-import { addParameter, tooManyParameters } from "../../runtime/submitted-values.ts";
+import { addParameter, type StagedFile, tooManyParameters, type UploadedFile } from "../../operations/calls.ts";
 
 interface Part {
   /** null if the part has no name. */

@@ -7,8 +7,8 @@
  * Content-Length headers, an empty one, and every Transfer-Encoding.
  */
 import { limits } from "../../../schemas/limits.ts";
-import type { Forwarded, ReadForwarded } from "../../runtime/forwarded.ts";
 import type { TransportRequest } from "../transport/transport.ts";
+import type { Forwarded, ReadForwarded } from "./forwarded.ts";
 
 /** The headers that decide where the body ends. null means absent, which differs from empty. */
 interface BodyHeaders {

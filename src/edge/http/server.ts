@@ -15,7 +15,6 @@ import type { Credentials } from "../../operations/identity/authentication.ts";
 import { clientName } from "../../operations/identity/client-name.ts";
 import { nameOf } from "../../operations/rate-limits.ts";
 import type { ByteBudget } from "../../runtime/byte-budget.ts";
-import type { ReadForwarded } from "../../runtime/forwarded.ts";
 import type { Realm } from "../../runtime/realm.ts";
 import { RealmElsewhere } from "../../runtime/realm-host.ts";
 import { type Result, statusOf } from "../../runtime/results.ts";
@@ -25,6 +24,7 @@ import { type BodyAllowance, ordinaryBody, readBody, UploadBudget, unauthenticat
 import { isForged, type SessionCookies } from "./credentials.ts";
 import { FileReceiver } from "./file-receiver.ts";
 import { decodePercent, readForm, type SubmittedForm } from "./form.ts";
+import type { ReadForwarded } from "./forwarded.ts";
 import { HttpResponder, type HttpResponderOptions } from "./http-responder.ts";
 import { errorPage, methodRefusal, type PageRoute, takesMethod } from "./pages.ts";
 import { type HttpReply, refused, replyTo } from "./reply.ts";

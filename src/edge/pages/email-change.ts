@@ -2,7 +2,7 @@
  * The page behind the link that confirms a new email address (spec 4.1 rule 2; behaviour 2.1 step 3).
  */
 
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { refuse } from "../../../schemas/errors.ts";
 import { hashApiKey } from "../../operations/identity/authentication.ts";
 import { emailChangePrefix as prefix } from "../../operations/links.ts";

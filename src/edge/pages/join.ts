@@ -4,7 +4,7 @@
  * Where only addresses in some domains may join, a reusable link first sends an email to the address (D275).
  */
 
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { addressConfirmation, confirmsAddresses, standing } from "../../../domain/invites.ts";
 import { checkFullName, codePoints, isEmailAddress } from "../../../domain/text.ts";
 import { isRefusal, type Refusal, refuse } from "../../../schemas/errors.ts";

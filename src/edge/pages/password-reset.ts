@@ -4,7 +4,7 @@
  *
  * The pages that set a new password without the old one (D257): what they show.
  */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { accountOfReset, passwordResetPrefix, resetLink } from "../../../domain/password-resets.ts";
 import { codePoints, isEmailAddress } from "../../../domain/text.ts";
 import { isRefusal, refuse } from "../../../schemas/errors.ts";

@@ -4,7 +4,7 @@
  * body: mail services send it from their own servers.
  */
 
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import {
   isSubscribed,
   openUnsubscribeLink,

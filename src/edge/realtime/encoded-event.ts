@@ -69,7 +69,7 @@ export class Encoding {
   #json: readonly string[] | null = null;
   readonly #bytes: { [F in Format]?: readonly Buffer[] } = {};
 
-  /** An event's parts have consecutive ids that end at the record's position (effects.ts, `span`). */
+  /** An event's parts have consecutive ids that end at the record's position (`EmitEffect.span`). */
   constructor(bodies: readonly WireEvent[], position: number) {
     const first = position - bodies.length + 1;
     this.#position = position;

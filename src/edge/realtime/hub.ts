@@ -4,7 +4,7 @@
  * position is noted, because the log has the event.
  */
 
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { liveNarrowProblem, termsOf } from "../../../domain/narrow/narrow.ts";
 import { hasMetadataAccess } from "../../../domain/permissions.ts";
 import type { StoredBody } from "../../../schemas/events.ts";

@@ -1,6 +1,6 @@
 /** POST /register, GET and DELETE /events (docs/realtime.md, Long-poll). Sockets use the same operations. */
 import { randomBytes } from "node:crypto";
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { type BotQueueDefaults, botQueueDefaults } from "../../../domain/bots.ts";
 import { extraTypeFor } from "../../../domain/emoji/extra-type.ts";
 import { liveNarrowProblem, readNarrow, termsOf } from "../../../domain/narrow/narrow.ts";

@@ -7,8 +7,8 @@ import { codePoints } from "../../../domain/text.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { newValueBudget, parseJson, type ValueBudget } from "../../../schemas/json.ts";
 import { limits } from "../../../schemas/limits.ts";
+import { addParameter } from "../../operations/calls.ts";
 import { bodyOf, type Result } from "../../runtime/results.ts";
-import { addParameter } from "../../runtime/submitted-values.ts";
 import { type AnswerBody, bodyText, isPieced, jsonBody } from "../http/reply.ts";
 import { unpackJson } from "./packed-json.ts";
 

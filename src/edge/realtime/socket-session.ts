@@ -4,7 +4,7 @@
  * connection stays open.
  */
 
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import type { Answer } from "../../../schemas/answer.ts";
 import { type CloseCause, closeCauseOf, closeCodes } from "../../../schemas/close-codes.ts";
 import type { ResultOf } from "../../../schemas/endpoint.ts";

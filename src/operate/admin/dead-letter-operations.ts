@@ -1,6 +1,6 @@
 /** Operations on deliveries and commands that failed too often. */
 import { Type } from "typebox";
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { limits } from "../../../schemas/limits.ts";
 import { type DeadLetterSummary, shownLetter, shownLetters } from "../../store/dead-letters.ts";
 import { refusedBy } from "./failures.ts";

@@ -1,6 +1,6 @@
 /** Operations on one organization, and new ones. */
 import { Type } from "typebox";
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { checkCharacters, isEmailAddress } from "../../../domain/text.ts";
 import { limits } from "../../../schemas/limits.ts";
 import { AdminFailure, defineOperation, realmParam } from "./operation.ts";

@@ -1,5 +1,5 @@
 /** Finds what an operation names: organizations, accounts. */
-import type { Command, CommandType, ReplyOf } from "../../../actors/protocol/commands.ts";
+import type { Command, CommandType, ReplyOf } from "../../../actors/protocol/decision.ts";
 import { type Role, roles } from "../../../schemas/types.ts";
 import type { UserRecord } from "../../../schemas/users.ts";
 import type { Realm } from "../../runtime/realm.ts";

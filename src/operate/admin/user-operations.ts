@@ -1,7 +1,7 @@
 /** Operations on accounts. */
 import { randomBytes } from "node:crypto";
 import { Type } from "typebox";
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { resetLink } from "../../../domain/password-resets.ts";
 import { checkFullName, isEmailAddress } from "../../../domain/text.ts";
 import { limits } from "../../../schemas/limits.ts";

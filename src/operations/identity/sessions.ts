@@ -6,7 +6,7 @@
  * Records that a session is in use, which keeps it from ending (D256).
  */
 import { createHash } from "node:crypto";
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import type { Login } from "../../../schemas/authentication.ts";
 import { limits } from "../../../schemas/limits.ts";
 import type { Realm } from "../../runtime/realm.ts";

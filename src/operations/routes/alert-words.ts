@@ -1,5 +1,5 @@
 /** Alert words (public API: get, add and remove). */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { alertWordsOf } from "../../../domain/alert-words.ts";
 import type { View } from "../../../domain/view.ts";
 import { addAlertWords, getAlertWords, removeAlertWords } from "../../../schemas/alert-words.ts";

@@ -1,5 +1,5 @@
 /** Uploaded files (public API: upload-file, get-file-temporary-url, get-attachments, remove-attachment). */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { attachmentAt } from "../../../domain/attachments.ts";
 import {
   getAttachments,

@@ -1,5 +1,5 @@
 /** POST /fetch_api_key (behaviour 11): each call creates a new key, which is shown only once (S2). */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { fetchApiKey, fetchApiKeyInDevelopment, regenerateApiKey } from "../../../schemas/authentication.ts";
 import { isRefusal, refuse } from "../../../schemas/errors.ts";
 import { ok } from "../../runtime/results.ts";

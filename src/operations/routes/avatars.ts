@@ -1,5 +1,5 @@
 /** The caller's own avatar (public API: upload and removal). */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { refuseAvatarChange } from "../../../domain/own-account.ts";
 import { deleteAvatar, uploadAvatar } from "../../../schemas/avatars.ts";
 import { isRefusal, refuse } from "../../../schemas/errors.ts";

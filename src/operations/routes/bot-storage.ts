@@ -2,7 +2,7 @@
  * Storage of bots (public API: GET, PUT and DELETE /bot_storage). An empty list of keys means all keys, as in Zulip.
  */
 import { createHash } from "node:crypto";
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import type { View } from "../../../domain/view.ts";
 import { getBotStorage, removeBotStorage, updateBotStorage } from "../../../schemas/bot-storage.ts";
 import { refuse } from "../../../schemas/errors.ts";

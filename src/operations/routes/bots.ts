@@ -2,7 +2,7 @@
  * Bots (public API: /bots). Parameters are checked and keys and tokens generated here; the realm actor decides the
  * rest.
  */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { botAddress, botDomain, shownDefaults } from "../../../domain/bots.ts";
 import { avatarUrl } from "../../../domain/people.ts";
 import { checkCharacters, checkFullName } from "../../../domain/text.ts";

@@ -1,5 +1,5 @@
 /** Channel folders (spec 4.5; public API). Markdown is parsed here; the realm actor resolves its references. */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { channelFolderBody, channelFolders, checkFolderTexts } from "../../../domain/channel-folders.ts";
 import { parseContent } from "../../../domain/markdown/render.ts";
 import type { View } from "../../../domain/view.ts";

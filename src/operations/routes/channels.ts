@@ -1,5 +1,5 @@
 /** Channels and topics (spec 4.3, 4.13; public API: get-streams). */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { canAdministerBot } from "../../../domain/bots.ts";
 import { renderDescription } from "../../../domain/markdown/render.ts";
 import { mentionResolver } from "../../../domain/mention-resolver.ts";

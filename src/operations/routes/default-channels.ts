@@ -1,5 +1,5 @@
 /** Channels that new users join (public API: add-default-stream, remove-default-stream). */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { addDefaultChannel, removeDefaultChannel } from "../../../schemas/default-channels.ts";
 import { bind, type Call, requireCaller } from "../calls.ts";
 

@@ -1,6 +1,6 @@
 /** Drafts (public API: get, create, edit and delete). Texts are truncated to their limits before the command. */
 import type { Static } from "typebox";
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { draftBody, draftsOf, keepsDrafts } from "../../../domain/drafts.ts";
 import { cutContent } from "../../../domain/message-content.ts";
 import { cutTopic } from "../../../domain/topics.ts";

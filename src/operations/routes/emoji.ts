@@ -1,5 +1,5 @@
 /** Custom emoji (public API: upload-custom-emoji, get-custom-emoji, deactivate-custom-emoji). */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { emojiName, objectionToName } from "../../../domain/custom-emoji.ts";
 import { deactivateEmoji, getEmoji, uploadEmoji } from "../../../schemas/emoji.ts";
 import { isRefusal, refuse } from "../../../schemas/errors.ts";

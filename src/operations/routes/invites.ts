@@ -1,5 +1,5 @@
 /** Invitations (spec 4.14; public API: /invites). The pages behind their links are in src/edge/pages/join.ts. */
-import { type Command, command, type NoFields, type ReplyOf } from "../../../actors/protocol/commands.ts";
+import { type Command, command, type NoFields, type ReplyOf } from "../../../actors/protocol/decision.ts";
 import { kindOf, mayManageInvitation, validInvitations } from "../../../domain/invites.ts";
 import type { View } from "../../../domain/view.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";

@@ -1,5 +1,5 @@
 /** Linkifiers (public API: /realm/linkifiers, /realm/filters). */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { linksOf, refuseLinkifier } from "../../../domain/linkifier-input.ts";
 import {
   addLinkifier,

@@ -1,5 +1,5 @@
 /** Changing messages (public API: update-message, delete-message, get-message-history). */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { contentDiff } from "../../../domain/content-diff.ts";
 import { cutContent, parseMessage } from "../../../domain/message-content.ts";
 import { canReadMessage } from "../../../domain/permissions.ts";

@@ -1,5 +1,5 @@
 /** Flags, read state and read receipts of messages (spec 4.16; behaviour 2.16, 5.2, 8). */
-import { type CommandParams, command, type NoFields, type ReplyOf } from "../../../actors/protocol/commands.ts";
+import { type CommandParams, command, type NoFields, type ReplyOf } from "../../../actors/protocol/decision.ts";
 import { readNarrow, termsOf } from "../../../domain/narrow/narrow.ts";
 import { ownProperty } from "../../../domain/own-property.ts";
 import { canAccessUser } from "../../../domain/people.ts";

@@ -1,5 +1,5 @@
 /** Reporting messages to moderators (public API: report-message). */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { reportMessage } from "../../../schemas/message-reports.ts";
 import { bind, requireCaller } from "../calls.ts";
 

@@ -1,5 +1,5 @@
 /** Sending messages (public API: send-message). Reading them is in message-fetch.ts. */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { resolveContent } from "../../../domain/markdown/resolve.ts";
 import { mentionResolver } from "../../../domain/mention-resolver.ts";
 import { parseMessage, readContent } from "../../../domain/message-content.ts";

@@ -1,5 +1,5 @@
 /** Muted users (public API: mute-user, unmute-user). */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { mutedUsersOf } from "../../../domain/muted-users.ts";
 import { muteUser, unmuteUser } from "../../../schemas/muted-users.ts";
 import type { Section } from "../../queries/state-section.ts";

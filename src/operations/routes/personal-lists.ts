@@ -1,14 +1,25 @@
 /** The operations on a person's own lists (schemas/personal-list.ts): get, add, edit and remove, the same for all. */
-import { type CommandType, command, type Params } from "../../../actors/protocol/commands.ts";
-import type { EntryValues } from "../../../domain/personal-lists.ts";
+import { type CommandType, command, type Params } from "../../../actors/protocol/decision.ts";
+import { type EntryValues, entriesOf, entryBody } from "../../../domain/personal-lists.ts";
 import { checkCharacters, checkLines, codePoints } from "../../../domain/text.ts";
+import type { View } from "../../../domain/view.ts";
 import { personalLists } from "../../../schemas/areas.ts";
 import { isRefusal, type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import type { PersonalList, TextRules } from "../../../schemas/personal-list.ts";
-import { readList } from "../../queries/personal-lists.ts";
+import type { UserRecord } from "../../../schemas/users.ts";
+import type { Sections } from "../../queries/state-section.ts";
 import { ok } from "../../runtime/results.ts";
 import { type Binding, bind, type Call, requireCaller } from "../calls.ts";
+
+/** As the only field of an answer. */
+function readList(view: View, list: PersonalList, user: UserRecord) {
+  return { [list.plural]: entriesOf(view, list, user.id).map((row) => entryBody(list, row)) };
+}
+
+export const personalListSections: Partial<Sections> = Object.fromEntries(
+  personalLists.map((list) => [list.plural, (view: View, user: UserRecord) => readList(view, list, user)]),
+);
 
 export const personalListRoutes: readonly Binding[] = personalLists.flatMap((list) => {
   const { get, add, edit, remove } = list.endpoints;

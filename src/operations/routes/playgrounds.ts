@@ -1,5 +1,5 @@
 /** Code playgrounds (spec 4.18). */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { playgroundsOf } from "../../../domain/playgrounds.ts";
 import type { View } from "../../../domain/view.ts";
 import { addPlayground, removePlayground } from "../../../schemas/playgrounds.ts";

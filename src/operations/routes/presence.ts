@@ -1,5 +1,5 @@
 /** Presence and typing (spec 4.7, section 6): volatile commands, answered at once (E4). */
-import { type Address, command } from "../../../actors/protocol/commands.ts";
+import { type Address, command } from "../../../actors/protocol/decision.ts";
 import { directAddress } from "../../../domain/post-address.ts";
 import { nextPresence } from "../../../domain/presence.ts";
 import { topicFor } from "../../../domain/topics.ts";

@@ -1,5 +1,5 @@
 /** Custom profile fields (public API). Markdown is parsed here; the realm actor checks values against their fields. */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { parseContent } from "../../../domain/markdown/render.ts";
 import { profileFieldBodies } from "../../../domain/profiles.ts";
 import { codePoints } from "../../../domain/text.ts";

@@ -3,7 +3,7 @@
  * test notification is rejected with an error that says so.
  */
 import { createHash } from "node:crypto";
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import {

@@ -1,5 +1,5 @@
 /** Emoji reactions (public API: add-reaction, remove-reaction). */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { addReaction, removeReaction } from "../../../schemas/reactions.ts";
 import { bind, requireCaller } from "../calls.ts";
 

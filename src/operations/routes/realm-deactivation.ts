@@ -1,5 +1,5 @@
 /** POST /realm/deactivate (public API). */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { deactivateRealm } from "../../../schemas/realm-deactivation.ts";
 import { bind, requireCaller } from "../calls.ts";
 

@@ -1,5 +1,5 @@
 /** Domains of the organization (public API: /realm/domains). Domain names are compared in lower case. */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { realmDomainBody, realmDomainsOf } from "../../../domain/realm-domains.ts";
 import type { View } from "../../../domain/view.ts";
 import {

@@ -1,5 +1,5 @@
 /** The organization's icon and logos (public API: /realm/icon, /realm/logo). */
-import { command, type NoFields } from "../../../actors/protocol/commands.ts";
+import { command, type NoFields } from "../../../actors/protocol/decision.ts";
 import { realmPictureUrl } from "../../../domain/realm-pictures.ts";
 import { isRefusal, type Refusal, refuse } from "../../../schemas/errors.ts";
 import { realmPictureFile } from "../../../schemas/files.ts";

@@ -1,6 +1,6 @@
 /** PATCH /realm (D5): the organization's settings and permissions. */
 
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { readRealmSettings } from "../../../domain/realm-settings.ts";
 import { isRefusal } from "../../../schemas/errors.ts";
 import { realmGroupSettingNames } from "../../../schemas/group-settings.ts";

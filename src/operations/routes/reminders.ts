@@ -1,5 +1,5 @@
 /** Reminders (public API: get, create and delete). */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { reminderBody, remindersOf } from "../../../domain/reminders.ts";
 import type { View } from "../../../domain/view.ts";
 import { createReminder, deleteReminder, getReminders } from "../../../schemas/reminders.ts";

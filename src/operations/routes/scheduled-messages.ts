@@ -1,5 +1,5 @@
 /** Scheduled messages (public API: get, create, update and delete). Content is parsed before the turn. */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { parseMessage, readContent } from "../../../domain/message-content.ts";
 import { scheduledMessageBody, scheduledMessagesOf } from "../../../domain/scheduled-messages.ts";
 import type { View } from "../../../domain/view.ts";

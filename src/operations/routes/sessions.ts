@@ -1,5 +1,5 @@
 /** Sessions of browsers (D256). */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { sessionEnd } from "../../../domain/sessions.ts";
 import type { View } from "../../../domain/view.ts";
 import { isRefusal, refuse } from "../../../schemas/errors.ts";

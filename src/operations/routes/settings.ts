@@ -3,7 +3,7 @@
  *
  * Asks for another email address (spec 4.1 rule 2; behaviour 2.1 step 3); the page behind its link confirms it.
  */
-import { command, type NoFields } from "../../../actors/protocol/commands.ts";
+import { command, type NoFields } from "../../../actors/protocol/decision.ts";
 import { mayChangeName, refuseEmailChange } from "../../../domain/own-account.ts";
 import { type SettingValues, settingOf } from "../../../domain/settings.ts";
 import { checkFullName, codePoints, isEmailAddress } from "../../../domain/text.ts";

@@ -1,5 +1,5 @@
 /** Status (spec 4.11, 4.12; public API: get-user-status). */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { type ExtraType, extraTypeFor } from "../../../domain/emoji/extra-type.ts";
 import { canAccessUser } from "../../../domain/people.ts";
 import { type StatusBody, statusBody } from "../../../domain/status.ts";

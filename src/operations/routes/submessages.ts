@@ -1,5 +1,5 @@
 /** Polls and to-do lists: POST /submessage (public API as its web client uses it). */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { addSubmessage } from "../../../schemas/submessages.ts";
 import { bind, requireCaller } from "../calls.ts";
 

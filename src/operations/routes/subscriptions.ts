@@ -1,5 +1,5 @@
 /** Subscriptions, and a user's own settings for each (public API: get-subscriptions, subscribe, unsubscribe, ...). */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { canAccessUser } from "../../../domain/people.ts";
 import { hasMetadataAccess } from "../../../domain/permissions.ts";
 import type { View } from "../../../domain/view.ts";

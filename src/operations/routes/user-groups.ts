@@ -1,5 +1,5 @@
 /** User groups (spec 4.6; public API: create-user-group, get-user-groups, members, subgroups, deactivate-user-group). */
-import { type CommandParams, type CommandType, command } from "../../../actors/protocol/commands.ts";
+import { type CommandParams, type CommandType, command } from "../../../actors/protocol/decision.ts";
 import { type NamedGroup, namedGroup } from "../../../domain/group-permissions.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { type UserGroupSettingName, userGroupSettingNames } from "../../../schemas/group-settings.ts";

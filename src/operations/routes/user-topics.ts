@@ -1,5 +1,5 @@
 /** A user's visibility policies of topics (public API: update-user-topic, mute-topic). */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { topicFor } from "../../../domain/topics.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { muteTopic, type TopicPolicy, topicPolicies, updateUserTopic } from "../../../schemas/user-topics.ts";

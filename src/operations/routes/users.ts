@@ -1,5 +1,5 @@
 /** Accounts (spec 2.6, 4.8, 4.15, 4.20; public API: create-user, get-own-user, get-user, deactivate-own-user). */
-import { type CommandParams, type CommandType, command } from "../../../actors/protocol/commands.ts";
+import { type CommandParams, type CommandType, command } from "../../../actors/protocol/decision.ts";
 import { accountAt, canAccessUser, userBody } from "../../../domain/people.ts";
 import { checkFullName, codePoints, isEmailAddress } from "../../../domain/text.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";

@@ -1,5 +1,5 @@
 /** POST /realm/test_welcome_bot_custom_message (public API). */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { readContent } from "../../../domain/message-content.ts";
 import { testWelcomeMessage } from "../../../schemas/welcome-tests.ts";
 import { bind, requireCaller } from "../calls.ts";

@@ -3,7 +3,7 @@
  * sender, and reports the outcome to the email's actor. After a start it reads the existing rows: a crash loses no
  * email and at most repeats one, with the same Message-ID.
  */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { limits } from "../../../schemas/limits.ts";
 import type { MailRecord } from "../../../schemas/mails.ts";
 import { onceDurable } from "../../durability/journal/durability-gate.ts";

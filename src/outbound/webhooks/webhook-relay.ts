@@ -3,7 +3,7 @@
  * slow receiver delays only its own bot. After a start it reads the existing rows: a crash loses no message and at most
  * repeats one.
  */
-import { command } from "../../../actors/protocol/commands.ts";
+import { command } from "../../../actors/protocol/decision.ts";
 import { limits } from "../../../schemas/limits.ts";
 import { type WebhookDeliveryRecord, webhookFailures } from "../../../schemas/webhooks.ts";
 import { onceDurable } from "../../durability/journal/durability-gate.ts";

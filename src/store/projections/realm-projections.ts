@@ -11,10 +11,9 @@ import type { Lmdb } from "../lmdb.ts";
 import { AlertWordsProjection } from "./alert-words.ts";
 import { ChannelsProjection, SubscriptionsProjection } from "./channels.ts";
 import { GroupsProjection } from "./groups.ts";
-import { PresenceProjection } from "./presence.ts";
 import { ProfilesProjection } from "./profiles.ts";
 import { type Delta, deltaOf, type Projection, sortedEntries, sortedNumbers } from "./projection.ts";
-import { QueuesProjection, RealmProjection } from "./queues.ts";
+import { PresenceProjection, QueuesProjection, RealmProjection } from "./queues.ts";
 import { apiKeysProjection, sessionsProjection, UsersProjection } from "./users.ts";
 
 /** The user whose row a delta is, or null if it may affect all users. */
