@@ -7,7 +7,7 @@ import type { ApiKeyRecord } from "../schemas/authentication.ts";
 import type { ChannelRecord } from "../schemas/channels.ts";
 import type { RealmEmojiRecord } from "../schemas/emoji.ts";
 import type { GroupScope } from "../schemas/group-scope.ts";
-import type { ChannelId, ConversationId, EventPosition, GroupId, UserId } from "../schemas/ids.ts";
+import type { ChannelId, ConversationId, EventPosition, GroupId, MessageId, UserId } from "../schemas/ids.ts";
 import type { LinkifierRecord } from "../schemas/linkifiers.ts";
 import type { PresenceRecord } from "../schemas/presence.ts";
 import type { ProfileFieldRecord, ProfileValueRecord } from "../schemas/profile-fields.ts";
@@ -193,6 +193,8 @@ export interface View {
   watchMessages(readerId: UserId): MessageWatch;
   /** The last value taken from a counter. */
   counter(name: CounterName): number;
+  /** The newest message id that no crash can undo. A read up to there does not wait for newer messages (M9). */
+  readonly newestDurableMessage: MessageId;
   /** Number of rows in a table. */
   count(table: TableName): number;
   readonly realm: RealmRecord;

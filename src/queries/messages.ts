@@ -148,13 +148,17 @@ function directPlace(view: View, conversation: ConversationRecord) {
   };
 }
 
-/** The newest message that the user received (OpenAPI, register): one lookup per channel and conversation; -1: none. */
-export function newestReceived(view: View, reader: UserRecord): number {
+/**
+ * The newest message that the user received (OpenAPI, register): one lookup per channel and conversation.
+ * @param upTo newer ones in channels are left out
+ * @returns -1 if there is none
+ */
+export function newestReceived(view: View, reader: UserRecord, upTo = Number.MAX_SAFE_INTEGER): number {
   let newest = -1;
   for (const { channelId, periods } of view.subscriptions.ofUser(reader.id)) {
     const period = periods.at(-1);
     if (period === undefined) continue;
-    const start = [channelId, period.leftAtId ?? Number.MAX_SAFE_INTEGER] as const;
+    const start = [channelId, Math.min(period.leftAtId ?? upTo, upTo)] as const;
     const end = [channelId, period.joinedAfterId] as const;
     const [last] = view.keys("channelMessages", { start, end, reverse: true, limit: 1 });
     newest = Math.max(newest, last?.[1] ?? -1);

@@ -92,7 +92,7 @@ export class Dispatcher {
     this.#time = new RealmTime(options.clock, this.realmCounters.mark, options.alarm.warn);
     const times = timesOf(this.#time, this.#turn, () => this.#isInTurn);
     const { lmdb, projections, gate } = options;
-    this.view = new RealmView({ lmdb, projections, turn: this.#turn, times, reads: gate.reads });
+    this.view = new RealmView({ lmdb, projections, turn: this.#turn, times, gate });
     this.volatileTimers = new VolatileTimers(options.clock);
     this.#deferredReplies = new DeferredReplies(this.volatileTimers);
     const keys = new IdempotencyKeys(options.lmdb);
@@ -205,6 +205,7 @@ export class Dispatcher {
     } catch (error) {
       this.#alarm.fatal(error);
     }
+    this.view.turnEnded();
     this.#isInTurn = false;
     orEnd(this.#alarm, () => this.#finishTurn());
     this.#turnWatch?.ended(this.#clock.monotonic() - startedAt, this.#last, this.#alarm.warn);
@@ -287,6 +288,7 @@ export class Dispatcher {
     switch (effect.kind) {
       case "setCounter":
         this.#turn.counters[effect.counter] = effect.last;
+        this.view.counterSet(effect.counter);
         return;
       case "updatePresence":
         this.#projections.apply({ table: "presence", key: effect.row.userId, row: effect.row });

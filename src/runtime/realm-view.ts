@@ -1,9 +1,11 @@
 /** The View of a realm: projections and rows, with the turn's counters (M4, M9). */
 
 import type { IndexRange, MessageWatch, RangeOptions, View } from "../../domain/view.ts";
+import type { MessageId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { CounterName, KeyOf, RowOf, TableName } from "../../schemas/records.ts";
-import type { ReadTracker } from "../durability/journal/durability-gate.ts";
+import type { DurabilityGate, ReadTracker } from "../durability/journal/durability-gate.ts";
+import type { RecordNumber } from "../durability/journal/journal.ts";
 import type { Lmdb } from "../store/lmdb.ts";
 import type { Delta, Follower } from "../store/projections/projection.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
@@ -138,8 +140,8 @@ export interface RealmViewOptions {
   readonly turn: TurnState;
   /** The clock's time between turns; the turn's time within a turn. */
   readonly times: Times;
-  /** Told of each table that is read, also of those in memory (M9). */
-  readonly reads: ReadTracker;
+  /** Its reads are told of what is read, also in memory (M9). */
+  readonly gate: DurabilityGate;
 }
 
 export class RealmView implements View {
@@ -152,11 +154,21 @@ export class RealmView implements View {
   readonly #projections: RealmProjections;
   readonly #turn: TurnState;
   readonly #times: Times;
+  readonly #gate: DurabilityGate;
   readonly #reads: ReadTracker;
+  /** The record of the turn that set a counter last, since the realm was opened. */
+  readonly #counterRecords = new Map<CounterName, RecordNumber>();
+  /** Counters that the turn under way has set. */
+  readonly #setCounters = new Set<CounterName>();
+  /** The newest message id after each turn that may not be durable yet, oldest first. */
+  readonly #newestMessages: { readonly record: RecordNumber; readonly id: number }[] = [];
+  #durableMessage: number;
 
-  constructor({ lmdb, projections, turn, times, reads }: RealmViewOptions) {
+  constructor({ lmdb, projections, turn, times, gate }: RealmViewOptions) {
     this.#lmdb = lmdb;
-    this.#reads = reads;
+    this.#gate = gate;
+    this.#reads = gate.reads;
+    this.#durableMessage = turn.counters.message;
     this.tails = new ChannelTails(lmdb);
     this.#projections = projections;
     this.#turn = turn;
@@ -188,8 +200,39 @@ export class RealmView implements View {
     return this.#watches.open(readerId);
   }
   counter(name: CounterName): number {
-    this.#reads.noteRead("meta");
+    this.#reads.noteRecord(this.#counterRecords.get(name) ?? 0);
     return this.#turn.counters[name];
+  }
+
+  get newestDurableMessage(): MessageId {
+    this.#forgetDurable();
+    return this.#durableMessage as MessageId; // the counter numbers them
+  }
+
+  #forgetDurable(): void {
+    const isDurable = ({ record }: { readonly record: RecordNumber }) => this.#gate.isOpenFor(record);
+    for (let first = this.#newestMessages[0]; first !== undefined && isDurable(first); ) {
+      this.#durableMessage = first.id;
+      this.#newestMessages.shift();
+      first = this.#newestMessages[0];
+    }
+  }
+
+  /** A command of the turn has set a counter. */
+  counterSet(name: CounterName): void {
+    this.#setCounters.add(name);
+  }
+
+  /** The turn's record, the realm's newest, has been appended. */
+  turnEnded(): void {
+    if (this.#setCounters.size === 0) return;
+    const { newestRecord: record } = this.#gate;
+    for (const name of this.#setCounters) this.#counterRecords.set(name, record);
+    if (this.#setCounters.has("message")) {
+      this.#forgetDurable();
+      this.#newestMessages.push({ record, id: this.#turn.counters.message });
+    }
+    this.#setCounters.clear();
   }
   count(table: TableName): number {
     this.#reads.noteRead(table);
@@ -273,18 +316,17 @@ export class RealmView implements View {
     return this.#topicCounts.hasRoom(userId, (limit) => this.keys("userTopics", { ...range, limit }).length);
   }
   row<T extends TableName>(table: T, key: KeyOf<T>): RowOf<T> | undefined {
-    this.#reads.noteRead(table);
+    // A row that is cached does not reach the store.
+    if (this.#reads.isWatched) this.#lmdb.noteRead(table, key);
     return this.cache.get(table, key, this.#read) as RowOf<T> | undefined;
   }
 
   readonly #read = (table: TableName, key: unknown): unknown => this.#lmdb.get(table, key as KeyOf<TableName>);
 
   rows<T extends TableName>(table: T, range: RangeOptions<T>) {
-    this.#reads.noteRead(table);
     return this.#lmdb.rows(table, range);
   }
   keys<T extends TableName>(table: T, range: RangeOptions<T>): KeyOf<T>[] {
-    this.#reads.noteRead(table);
     return this.#lmdb.keys(table, range);
   }
 

@@ -66,6 +66,9 @@ export class LmdbTables implements StoreTables {
     return this.#of(table).get(key as RawKey);
   }
 
+  /** Everything in it is durable. */
+  noteRead(): void {}
+
   range(table: TableName, range: TableRange): Iterable<TableEntry> {
     return this.#of(table).getRange(range as object);
   }

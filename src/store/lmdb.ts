@@ -87,6 +87,7 @@ export function lmdbOf(tables: StoreTables): Lmdb {
       const bytes = tables.get(table, key);
       return bytes === undefined ? undefined : decodeRowOf(tables.file, table, key, bytes);
     },
+    noteRead: (table, key) => tables.noteRead(table, key),
     has: (table, key) => tables.get(table, key) !== undefined,
     rows(table, range) {
       const found: { key: KeyOf<typeof table>; row: RowOf<typeof table> }[] = [];

@@ -19,6 +19,8 @@ export interface PreparedWrite {
 
 export interface Lmdb {
   get<T extends TableName>(table: T, key: KeyOf<T>): RowOf<T> | undefined;
+  /** Counts as a read of the row, which the caller has in memory (M9). */
+  noteRead(table: TableName, key: unknown): void;
   has<T extends TableName>(table: T, key: KeyOf<T>): boolean;
   rows<T extends TableName>(table: T, range: RowRange): { key: KeyOf<T>; row: RowOf<T> }[];
   keys<T extends TableName>(table: T, range: RowRange): KeyOf<T>[];

@@ -17,6 +17,8 @@ export interface StoreTables {
   /** Path of the data file. */
   readonly file: string;
   get(table: TableName, key: unknown): Uint8Array | undefined;
+  /** Counts as a read of the row, which the caller has in memory (M9). */
+  noteRead(table: TableName, key: unknown): void;
   /** In the order of keys. Ends before the next write. */
   range(table: TableName, range: TableRange): Iterable<TableEntry>;
   keys(table: TableName, range: TableRange): Iterable<unknown>;

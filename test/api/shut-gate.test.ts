@@ -6,6 +6,7 @@ import t from "tap";
 import type { Endpoint } from "../../schemas/endpoint.ts";
 import { endpoints } from "../../schemas/index.ts";
 import { limits } from "../../schemas/limits.ts";
+import { getMessages } from "../../schemas/messages.ts";
 import { deactivateRealm } from "../../schemas/realm-deactivation.ts";
 import { roles } from "../../schemas/types.ts";
 import { authenticate } from "../../src/edge/http/credentials.ts";
@@ -14,7 +15,7 @@ import { exchange, RawConnection } from "../support/http.ts";
 import { multipartType } from "../support/pictures.ts";
 import { connect } from "../support/realtime.ts";
 import { startTestServer, type Teardown, type TestServer } from "../support/server.ts";
-import { shutGate } from "../support/shut-gate.ts";
+import { freezeGate, shutGate } from "../support/shut-gate.ts";
 
 const socketPath = "/api/v1/events/ws";
 const host = "Host: 127.0.0.1\r\n";
@@ -117,4 +118,24 @@ t.test("[M9] a body that is rejected by its size or number shows no credentials 
   t.strictSame([large, more].map(firstLine), ["", ""]);
   openGate();
   t.equal((await owner.get("/users/me")).status, 200, "the control: an open gate");
+});
+
+t.test("[M9] whoever reads rows that are durable does not wait for younger turns", async (t) => {
+  const server = await startTestServer(t);
+  const { owner } = server;
+  const { view } = server.realm;
+  const channel = await owner.createChannel("posts", [owner]);
+  const old = await owner.say(channel, "calm", "old");
+  const thaw = freezeGate(server);
+  const posted = owner.say(channel, "busy", "new");
+  while (view.counter("message") === old) await othersAnswered(server);
+  const own = await owner.get("/users/me");
+  t.equal(own.body.max_message_id, old, "the newest message that is durable");
+  t.equal((await owner.get(`/messages/${old}`)).body.raw_content, "old");
+  t.equal((await owner.get("/users")).status, 200);
+  const newest = await send(t, server, requestOf(getMessages, owner.authorization));
+  await othersAnswered(server);
+  t.equal(newest.rest, "", "the control: the newest messages");
+  thaw();
+  t.equal((await owner.get("/users/me")).body.max_message_id, await posted);
 });

@@ -52,6 +52,7 @@ class Trial {
       append: (record, written) => {
         this.records.push(new Uint8Array(record));
         this.checkpointer.add(1, this.records.length, written.turn, record);
+        return this.records.length;
       },
     });
     this.checkpointer = new Checkpointer({

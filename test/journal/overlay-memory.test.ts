@@ -33,7 +33,7 @@ function measured(fill: Fill, rows: number, rowsPerTurn: number): { readonly tak
   const overlay = new Overlay(0, { bytes: 0 });
   for (let id = 1; id <= rows; id++) {
     fill(overlay, id);
-    if (id % rowsPerTurn === 0) overlay.endTurn();
+    if (id % rowsPerTurn === 0) overlay.endTurn(id);
   }
   const taken = memoryBytes() - before;
   return { taken, counted: overlay.bytes };

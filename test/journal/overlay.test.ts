@@ -13,7 +13,7 @@ import { OverlayTables } from "../../src/durability/journal/overlay-tables.ts";
 import { nameOfKey } from "../../src/store/codec.ts";
 import { LmdbTables } from "../../src/store/lmdb-tables.ts";
 import { StoreWriter } from "../../src/store/store-writer.ts";
-import type { StoreTables } from "../../src/store/tables.ts";
+import type { StoreTables, TableRange } from "../../src/store/tables.ts";
 import { seedOf } from "../support/seed.ts";
 import { temporaryFolder } from "../support/server.ts";
 
@@ -157,7 +157,7 @@ t.test("[S3] rows that a checkpoint brought into the store are dropped overlay_d
     now: () => 0,
     memory: { bytes: 0 },
     reads: new ReadTracker(),
-    append: () => undefined,
+    append: () => 1,
   });
   // A large turn, then many small ones, each of which counts like one more row.
   overlay.transaction(() => {
@@ -172,6 +172,51 @@ t.test("[S3] rows that a checkpoint brought into the store are dropped overlay_d
   t.equal(slices(1), 3);
   t.equal(slices(4_001), 2);
   t.equal(overlay.overlayBytes, 0);
+});
+
+t.test("[M9] a read waits for the last record of each row that it shows, or lacks, and for no other", async (t) => {
+  const store = new LmdbTables(temporaryFolder(t, { inMemory: true }));
+  t.teardown(() => store.close());
+  const row = Buffer.from("x");
+  store.transaction(() => {
+    for (const id of [10, 20, 30, 40]) store.write("messages", id, row);
+  });
+  const reads = new ReadTracker();
+  let record = 100;
+  const append = () => ++record;
+  const overlay = new OverlayTables({ tables: store, turn: 0, now: () => 0, memory: { bytes: 0 }, reads, append });
+  const turns: readonly (readonly [id: number, bytes: Uint8Array | null])[] = [
+    [20, null],
+    [30, row],
+    [50, row],
+    [30, row],
+  ];
+  for (const [id, bytes] of turns) overlay.transaction(() => overlay.write("messages", id, bytes));
+  const seen = (read: () => unknown) => {
+    reads.begin(false);
+    read();
+    return reads.newestRecord;
+  };
+  const get = (id: number) => seen(() => overlay.get("messages", id));
+  t.strictSame([10, 20, 30, 40, 50, 60].map(get), [0, 101, 104, 0, 103, 0]);
+  const range = (range: TableRange) => seen(() => [...overlay.range("messages", range)]);
+  t.equal(range({ start: 1, limit: 1 }), 0, "a row of the store");
+  t.equal(range({ start: 11, end: 30 }), 101, "a row that was removed");
+  t.equal(range({ start: 11, limit: 1 }), 104, "what is shown instead of it");
+  t.equal(range({ start: 31, limit: 1 }), 0, "rows behind the last one are not read");
+  t.equal(range({ start: 60, reverse: true, limit: 1 }), 103);
+  t.equal(
+    seen(() => [...overlay.keys("messages", { start: 41, end: 60 })]),
+    103,
+  );
+  t.equal(
+    seen(() => overlay.noteRead("messages", 20)),
+    101,
+    "a row that is known to be absent",
+  );
+  overlay.checkpointed(1);
+  t.equal(get(20), 0, "the store has only what is durable");
+  t.equal(get(30), 104);
 });
 
 t.test("keys compare as LMDB orders them", async (t) => {

@@ -6,7 +6,7 @@ import type { TableName } from "../../schemas/records.ts";
 import type { EventRecord } from "../../schemas/runtime.ts";
 import type { Writer } from "../../src/durability/journal/checkpoint-worker.ts";
 import type { DurableTables } from "../../src/durability/journal/durability.ts";
-import { alwaysDurable, type DurabilityGate } from "../../src/durability/journal/durability-gate.ts";
+import { alwaysDurable, type DurabilityGate, ReadTracker } from "../../src/durability/journal/durability-gate.ts";
 import type { Recorded } from "../../src/durability/journal/journal.ts";
 import { OverlayTables } from "../../src/durability/journal/overlay-tables.ts";
 import { decodeRecord } from "../../src/durability/journal/record.ts";
@@ -27,7 +27,7 @@ function withGate(durable: DurableTables, gate: DurabilityGate): DurableTables {
 }
 
 /** Lets out what shows a turn with the flush before the turn's own. */
-function earlyBy(records: number, gate: DurabilityGate): DurabilityGate {
+function earlyBy(records: number, gate: DurabilityGate, reads = gate.reads): DurabilityGate {
   return {
     get isOpen() {
       return gate.isOpenFor(gate.newestRecord - records);
@@ -35,7 +35,7 @@ function earlyBy(records: number, gate: DurabilityGate): DurabilityGate {
     get newestRecord() {
       return gate.newestRecord;
     },
-    reads: gate.reads,
+    reads,
     isOpenFor: (position) => gate.isOpenFor(position - records),
     waitFor: (leave, seen = gate.newestRecord) => gate.waitFor(leave, seen - records),
     get hasRoom() {
@@ -43,6 +43,13 @@ function earlyBy(records: number, gate: DurabilityGate): DurabilityGate {
     },
     onceRoom: (goOn) => gate.onceRoom(goOn),
   };
+}
+
+/** Reads show nothing that could be undone, they say. */
+class BlindReads extends ReadTracker {
+  override get newestRecord() {
+    return this.isWatched ? 0 : null;
+  }
 }
 
 /** Drops the rows of a turn as soon as its record is durable, although the store does not have them yet. */
@@ -184,6 +191,11 @@ export const breakages: Readonly<Record<string, Control>> = {
   },
   "a process that outlives a failed flush": { breakage: { ignoresFailedFlush: true }, breaks: ["M5"] },
   "an answer that leaves early": { breakage: { answers: (gate) => earlyBy(1, gate) }, breaks: ["M1"] },
+  "a read that leaves early": {
+    breakage: { durable: (durable) => withGate(durable, earlyBy(0, durable.gate, new BlindReads())) },
+    // What a crash took back is a message that its reader may not see, or one that is missing or changed.
+    breaks: ["M1", "S1", "M9"],
+  },
   "a gate that is left out": { breakage: { durable: (durable) => withGate(durable, alwaysDurable) }, breaks: ["M1"] },
   "an overlay that drops rows before their checkpoint": {
     breakage: { durable: droppingEarly },

@@ -86,7 +86,7 @@ export class Reads {
     // Active on the disk, but perhaps deactivated since in memory: the server would not let them in.
     if (caller?.isActive !== true) return;
     this.count++;
-    if (random.chance(0.15)) await this.#single(machine, caller);
+    if (random.chance(0.4)) await this.#single(machine, caller);
     else await this.#range(machine, caller);
   }
 
@@ -118,7 +118,8 @@ export class Reads {
 
   async #single(machine: Machine, caller: UserRecord): Promise<void> {
     const { visibility, replica, world, report } = this.#tools;
-    const id = world().message();
+    // A crash takes back the newest ones.
+    const id = world().random.chance(0.5) ? machine.realm.view.counter("message") : world().message();
     const params = { ...options, message_id: id };
     const what = `GET /messages/${id} by ${caller.id}`;
     await this.#read(

@@ -21,6 +21,10 @@ export class TablesTap implements StoreTables {
     return this.inner.get(table, key);
   }
 
+  noteRead(table: TableName, key: unknown): void {
+    this.inner.noteRead(table, key);
+  }
+
   range(table: TableName, range: TableRange): Iterable<TableEntry> {
     return this.inner.range(table, range);
   }

@@ -29,3 +29,27 @@ export function holdGate(server: TestServer): () => void {
     for (const leave of held) leave();
   };
 }
+
+/**
+ * What is durable now stays all that is: turns from now on wait, as on a disk that stands still.
+ * @returns a function that makes them durable
+ */
+export function freezeGate(server: TestServer): () => void {
+  const gate = server.realm.gate as RealmDurabilityGate;
+  const durable = gate.newestRecord;
+  const { isOpenFor } = gate;
+  const waiting: (() => void)[] = [];
+  const waitFor = gate.waitFor.bind(gate);
+  gate.isOpenFor = (position) => position <= durable && isOpenFor.call(gate, position);
+  gate.waitFor = (leave, seen = gate.newestRecord) => {
+    if (gate.isOpenFor(seen)) leave();
+    else waiting.push(leave);
+  };
+  Object.defineProperty(gate, "isOpen", { configurable: true, get: () => gate.isOpenFor(gate.newestRecord) });
+  return () => {
+    gate.isOpenFor = isOpenFor;
+    gate.waitFor = waitFor;
+    Reflect.deleteProperty(gate, "isOpen");
+    for (const leave of waiting) waitFor(leave);
+  };
+}

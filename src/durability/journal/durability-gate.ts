@@ -149,9 +149,10 @@ export class BacklogShare {
 }
 
 /**
- * Notes the turns that a read has seen. Its answer waits for these turns and for no others (M9). Somebody who reads the
- * users does not wait for the messages that others are posting. Only synchronous reads can be watched; the others wait
- * for everything.
+ * Notes the turns that a read has seen. Its answer waits for these turns and for no others (M9). Rows count one by one,
+ * also those that are absent because a turn removed them; what memory derives from a table counts as the whole table.
+ * So the reader of an old message does not wait for those that others are posting. Only synchronous reads can be
+ * watched; the others wait for everything.
  */
 export class ReadTracker {
   /** The record that wrote a table last. */
@@ -172,7 +173,17 @@ export class ReadTracker {
     this.#isWatched = !isGateOpen;
   }
 
-  /** Called for each access to a table, or to something in memory that follows it. */
+  /** Whether what is read now must be noted. */
+  get isWatched(): boolean {
+    return this.#isWatched;
+  }
+
+  /** Called for each row that is read, or found to be removed, with the record that wrote it last. */
+  noteRecord(position: RecordNumber): void {
+    if (position > this.#seen) this.#seen = position;
+  }
+
+  /** Called for each access to something in memory that follows a table. */
   noteRead(table: TableName): void {
     if (!this.#isWatched) return;
     const position = this.#writtenAt.get(table);

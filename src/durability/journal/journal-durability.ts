@@ -121,6 +121,7 @@ export class JournalDurability implements Durability {
         this.#checkpointer.add(id, position, written.turn, record);
         this.#share.count();
         gate.appended(position, written.tables);
+        return position;
       },
     });
     const turnRow = { table: "meta", key: nameOfKey(turnKey), bytes: tables.get("meta", turnKey) ?? null };

@@ -8,6 +8,7 @@ import type { TableName } from "../../../schemas/records.ts";
 import { compareKeys } from "../../store/codec.ts";
 import type { StoreTables, TableEntry, TableRange } from "../../store/tables.ts";
 import type { ReadTracker } from "./durability-gate.ts";
+import type { RecordNumber } from "./journal.ts";
 import { type MemoryCount, Overlay, type OverlayRow } from "./overlay.ts";
 import { RecordEncoder } from "./record.ts";
 
@@ -20,13 +21,16 @@ export interface OverlayTablesOptions {
   readonly memory: MemoryCount;
   /** How many rows are dropped at a time. */
   readonly dropRows?: number;
-  /** Told of each table that is read (M9). */
+  /** Told of each row that is read (M9). */
   readonly reads: ReadTracker;
-  /** A turn was written. The bytes are valid until it returns; if it throws, the turn is rolled back. */
+  /**
+   * A turn was written. The bytes are valid until it returns; if it throws, the turn is rolled back.
+   * @returns the number of its record
+   */
   readonly append: (
     record: Uint8Array,
     written: { readonly turn: number; readonly tables: ReadonlySet<TableName> },
-  ) => void;
+  ) => RecordNumber;
 }
 
 /** One for all realms: a record is handed on before the next one is encoded. */
@@ -76,25 +80,33 @@ export class OverlayTables implements StoreTables {
   }
 
   get(table: TableName, key: unknown): Uint8Array | undefined {
-    this.#options.reads.noteRead(table);
+    this.noteRead(table, key);
     const bytes = this.#overlay.get(table, key);
     return bytes === undefined ? this.#store.get(table, key) : (bytes ?? undefined);
   }
 
+  noteRead(table: TableName, key: unknown): void {
+    const { reads } = this.#options;
+    if (reads.isWatched) reads.noteRecord(this.#overlay.recordAt(table, key));
+  }
+
+  readonly #noteRow = (row: OverlayRow): void => {
+    const { reads } = this.#options;
+    if (reads.isWatched) reads.noteRecord(this.#overlay.recordOf(row));
+  };
+
   range(table: TableName, range: TableRange): Iterable<TableEntry> {
-    this.#options.reads.noteRead(table);
     const rows = this.#rowsIn(table, range);
     if (rows === null) return this.#store.range(table, range);
     const stored = this.#store.range(table, { ...range, limit: Number.POSITIVE_INFINITY });
-    return merged(rows, stored, range, { keyOf: ({ key }) => key, made: entryOf });
+    return merged(rows, stored, range, { keyOf: ({ key }) => key, made: entryOf, note: this.#noteRow });
   }
 
   keys(table: TableName, range: TableRange): Iterable<unknown> {
-    this.#options.reads.noteRead(table);
     const rows = this.#rowsIn(table, range);
     if (rows === null) return this.#store.keys(table, range);
     const stored = this.#store.keys(table, { ...range, limit: Number.POSITIVE_INFINITY });
-    return merged(rows, stored, range, { keyOf: (key) => key, made: ({ key }) => key });
+    return merged(rows, stored, range, { keyOf: (key) => key, made: ({ key }) => key, note: this.#noteRow });
   }
 
   /** Null if the range has no row of the overlay, as most have. */
@@ -142,8 +154,8 @@ export class OverlayTables implements StoreTables {
     if (written.length === 0) return;
     const { turn } = this.#overlay;
     const tables = new Set(written.map(({ name }) => name));
-    this.#options.append(encoder.encode(turn, this.#options.now(), written), { turn, tables });
-    this.#overlay.endTurn();
+    const record = this.#options.append(encoder.encode(turn, this.#options.now(), written), { turn, tables });
+    this.#overlay.endTurn(record);
   }
 
   refresh(): void {
@@ -175,6 +187,8 @@ interface Started {
 interface Kind<T> {
   readonly keyOf: (item: T) => unknown;
   readonly made: (row: OverlayRow) => T;
+  /** Called for each row of the overlay that the result shows, or lacks because it was removed. */
+  readonly note: (row: OverlayRow) => void;
 }
 
 function entryOf({ key, bytes }: OverlayRow): TableEntry {
@@ -191,6 +205,7 @@ function* merged<T>(rows: Started, stored: Iterable<T>, range: TableRange, kind:
     let item = items.next();
     while (row !== undefined || item.done !== true) {
       const order = orderOf(row, item, kind, range.reverse === true);
+      if (order >= 0) kind.note(row as OverlayRow);
       const isLeft = order < 0 || row?.bytes !== null;
       if (isLeft) yield order < 0 ? (item.value as T) : kind.made(row as OverlayRow);
       if (isLeft && --left <= 0) return;

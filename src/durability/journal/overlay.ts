@@ -6,6 +6,7 @@
 import type { TableName } from "../../../schemas/records.ts";
 import { compareOrdered, keyBytes_max, type OrderedKey, orderedKey, orderedKeyBytes } from "../../store/codec.ts";
 import type { TableRange } from "../../store/tables.ts";
+import type { RecordNumber } from "./journal.ts";
 
 export interface OverlayRow {
   readonly key: unknown;
@@ -220,6 +221,7 @@ interface Undo {
 
 interface TurnRows {
   readonly turn: number;
+  readonly record: RecordNumber;
   readonly rows: readonly TableRow[];
   /** How many of them are dropped: a large turn is dropped in slices. */
   dropped: number;
@@ -271,6 +273,19 @@ export class Overlay {
   get(table: TableName, key: unknown): Uint8Array | null | undefined {
     const found = this.#tables.get(table);
     return found === undefined || found.rows.size === 0 ? undefined : found.rows.get(orderedKey(key))?.bytes;
+  }
+
+  /** The record of the turn that wrote or removed the row last; 0 if the store below has the answer. */
+  recordAt(table: TableName, key: unknown): RecordNumber {
+    const found = this.#tables.get(table);
+    const row = found === undefined || found.rows.size === 0 ? undefined : found.rows.get(orderedKey(key));
+    return row === undefined ? 0 : this.recordOf(row);
+  }
+
+  /** Turns have consecutive numbers. 0 for the turn under way. */
+  recordOf({ turn }: OverlayRow): RecordNumber {
+    const [first] = this.#turns;
+    return first === undefined ? 0 : (this.#turns[turn - first.turn]?.record ?? 0);
   }
 
   /** @throws Error when LMDB could not take the key; nothing has changed */
@@ -361,9 +376,9 @@ export class Overlay {
     return tables;
   }
 
-  /** The turn is over; its rows stay until they are dropped. */
-  endTurn(): void {
-    this.#turns.push({ turn: this.#turn, rows: this.#touched, dropped: 0 });
+  /** The turn is over, with that record; its rows stay until they are dropped. */
+  endTurn(record: RecordNumber): void {
+    this.#turns.push({ turn: this.#turn, record, rows: this.#touched, dropped: 0 });
     this.#count(heapBytes.turn);
     this.#undo = [];
     this.#touched = [];

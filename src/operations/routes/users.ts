@@ -59,7 +59,7 @@ export function userRoutes(passwords: Passwords) {
       const caller = requireCaller(call);
       return ok({
         ...userBody(caller, caller, false),
-        max_message_id: newestReceived(call.realm.view, caller),
+        max_message_id: newestReceived(call.realm.view, caller, call.realm.view.newestDurableMessage),
         profile_data: profileData(call.realm.view, caller),
       });
     }),
