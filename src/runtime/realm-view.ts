@@ -140,7 +140,7 @@ export interface RealmViewOptions {
   readonly turn: TurnState;
   /** The clock's time between turns; the turn's time within a turn. */
   readonly times: Times;
-  /** Its reads are told of what is read, also in memory (M9). */
+  /** Notes each thing that a read sees, also in memory (M9). */
   readonly gate: DurabilityGate;
 }
 
@@ -158,7 +158,7 @@ export class RealmView implements View {
   readonly #reads: ReadTracker;
   /** The record of the turn that set a counter last, since the realm was opened. */
   readonly #counterRecords = new Map<CounterName, RecordNumber>();
-  /** Counters that the turn under way has set. */
+  /** Counters that the current turn has set. */
   readonly #setCounters = new Set<CounterName>();
   /** The newest message id after each turn that may not be durable yet, oldest first. */
   readonly #newestMessages: { readonly record: RecordNumber; readonly id: number }[] = [];

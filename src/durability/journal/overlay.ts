@@ -282,7 +282,7 @@ export class Overlay {
     return row === undefined ? 0 : this.recordOf(row);
   }
 
-  /** Turns have consecutive numbers. 0 for the turn under way. */
+  /** Turns have consecutive numbers. 0 for the current turn. */
   recordOf({ turn }: OverlayRow): RecordNumber {
     const [first] = this.#turns;
     return first === undefined ? 0 : (this.#turns[turn - first.turn]?.record ?? 0);
