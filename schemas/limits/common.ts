@@ -201,10 +201,14 @@ export const commonLimits = {
   journal_spare_step_bytes: 256 * 1024,
   /** How long the journal waits for a file descriptor before the process ends. */
   journal_descriptor_wait_ms_max: 60_000,
-  /** A flush that follows one of at least this time waits for more records, for this share of that time. */
+  /** After a flush of at least this time, flushes overlap. */
   journal_slow_flush_ms: 2,
-  journal_linger_share: 0.2,
-  journal_linger_ms_max: 10,
+  /** Flushes of the journal at a time: libuv's pool has four threads. */
+  journal_flushes_max: 4,
+  /** A flush begins a `journal_flushes_max`th of their time after the one before, at most this late. */
+  journal_flush_pause_ms_max: 10,
+  /** A flush that takes twice as long as the last one, and at least this long, is done by the journal thread itself. */
+  journal_overdue_ms_min: 20,
   /** Records that a start brings into the stores at a time: a server lets no more wait (`overlay_bytes_max`). */
   journal_applied_bytes_max: 64 * 1024 * 1024,
   journal_record_bytes_max: 64 * 1024 * 1024,

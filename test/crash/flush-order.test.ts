@@ -12,7 +12,7 @@ import { judge, linesSent, parseTrace, type Verdict } from "./trace.ts";
 
 const store = "/realms/1/data.mdb";
 const traced =
-  "openat,close,read,recvfrom,recvmsg,write,writev,pwrite64,pwritev,pwritev2,fdatasync,sendto,sendmsg,sendmmsg";
+  "openat,close,rename,read,recvfrom,recvmsg,write,writev,pwrite64,pwritev,pwritev2,fdatasync,sendto,sendmsg,sendmmsg";
 const rounds = 4;
 const posters = 16;
 
@@ -114,26 +114,28 @@ function moved(lines: readonly string[], from: number, to: number): string[] {
 
 t.test("[M1] a turn is durable when the segment that has its record is flushed", async (t) => {
   const trace = [
-    '1 openat(AT_FDCWD, "/d/journal/1.journal", O_WRONLY|O_CLOEXEC) = 5',
+    '1 openat(AT_FDCWD, "/d/journal/1.spare", O_WRONLY|O_CLOEXEC) = 5',
+    '1 rename("/d/journal/1.spare", "/d/journal/1.journal") = 0',
+    '1 openat(AT_FDCWD, "/d/journal/1.journal", O_RDWR|O_CLOEXEC) = 7',
     '1 openat(AT_FDCWD, "/d/journal/2.journal", O_WRONLY|O_CLOEXEC) = 6',
     '1 recvfrom(9, "POST abc-1", 10, 0, NULL, NULL) = 10',
     '2 pwrite64(5, "abc-1", 5, 64) = 5',
     "2 fdatasync(6) = 0",
-    "2 fdatasync(5 <unfinished ...>",
+    "2 fdatasync(7 <unfinished ...>",
     '1 write(3, "x", 1) = 1',
     "2 <... fdatasync resumed>) = 0",
     '1 sendto(9, "HTTP/1.1 200 OK", 15, 0, NULL, 0) = 15',
   ];
   const verdictOf = (lines: readonly string[]) => judge(lines.join("\n"), ["abc-1"], store);
   t.strictSame(verdictOf(trace), { violations: [], answers: 1, events: 0 });
-  for (const early of [5, 6, 7]) {
-    const hasty = trace.toSpliced(8, 1).toSpliced(early, 0, trace[8] as string);
+  for (const early of [7, 8, 9]) {
+    const hasty = trace.toSpliced(10, 1).toSpliced(early, 0, trace[10] as string);
     t.strictSame(verdictOf(hasty).violations, ["abc-1 was answered before it was durable"]);
   }
   const begun = trace
     .filter((line) => !line.includes("write(3"))
-    .toSpliced(7, 1, "1 <... sendto resumed>) = 15")
-    .toSpliced(6, 0, '1 sendto(9, "HTTP/1.1 200 OK", 15, 0, NULL, 0 <unfinished ...>');
+    .toSpliced(9, 1, "1 <... sendto resumed>) = 15")
+    .toSpliced(8, 0, '1 sendto(9, "HTTP/1.1 200 OK", 15, 0, NULL, 0 <unfinished ...>');
   t.strictSame(verdictOf(begun).violations, ["abc-1 was answered before it was durable"], "a call that ends later");
 });
 

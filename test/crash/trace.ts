@@ -50,6 +50,8 @@ type Kind = "journal" | "data" | "meta" | "other";
 interface Seen extends Call {
   readonly fd: number;
   readonly kind: Kind;
+  /** The same for all descriptors of a file; -1 for what has no path. */
+  readonly file: number;
 }
 
 function kindOf(path: string, flags: string, store: string): Kind {
@@ -60,18 +62,28 @@ function kindOf(path: string, flags: string, store: string): Kind {
 
 /** The calls with the kind of their descriptor at that time. @param store end of the path of the store's file */
 function withDescriptors(calls: readonly Call[], store: string): Seen[] {
-  const kinds = new Map<number, Kind>();
+  const opened = new Map<number, { readonly kind: Kind; readonly file: number }>();
+  const files = new Map<string, number>();
+  let count = 0;
   return calls.flatMap((call): Seen[] => {
     if (call.name === "openat") {
-      const opened = /"([^"]*)", ([A-Z_|]+).* = (\d+)$/.exec(call.text);
-      if (opened === null) return [];
-      const [, path = "", flags = "", fd] = opened;
-      kinds.set(Number(fd), kindOf(path, flags, store));
+      const [, path, flags = "", fd] = /"([^"]*)", ([A-Z_|]+).* = (\d+)$/.exec(call.text) ?? [];
+      if (path === undefined) return [];
+      const file = files.get(path) ?? count++;
+      files.set(path, file);
+      opened.set(Number(fd), { kind: kindOf(path, flags, store), file });
+      return [];
+    }
+    if (call.name === "rename") {
+      const [, from = "", to = ""] = /"([^"]*)", "([^"]*)"\) += 0$/.exec(call.text) ?? [];
+      files.set(to, files.get(from) ?? count++);
+      files.delete(from);
       return [];
     }
     const fd = Number(/^\d+/.exec(call.text)?.[0] ?? -1);
-    if (call.name === "close") kinds.delete(fd);
-    return [{ ...call, fd, kind: kinds.get(fd) ?? "other" }];
+    const { kind, file } = opened.get(fd) ?? { kind: "other", file: -1 };
+    if (call.name === "close") opened.delete(fd);
+    return [{ ...call, fd, kind, file }];
   });
 }
 
@@ -141,9 +153,9 @@ function writeOf(calls: readonly Seen[], kind: Kind, text: string): Seen | undef
 
 function flushAfter(calls: readonly Seen[], written: Seen): Seen | undefined {
   return calls.find(
-    ({ kind, name, fd, start, text: result }) =>
+    ({ kind, name, file, start, text: result }) =>
       kind === written.kind &&
-      (kind === "data" || fd === written.fd) &&
+      (kind === "data" || file === written.file) &&
       name === "fdatasync" &&
       start > written.end &&
       /= 0$/.test(result),

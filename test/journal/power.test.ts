@@ -6,6 +6,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
+import { compileNative } from "../../bench/lib/native.ts";
 import { seededRandom } from "../../bench/lib/statistics.ts";
 import { JournalDamaged, type RecordNumber } from "../../src/durability/journal/journal.ts";
 import { layImage, writeOutcomes } from "../crash/disk-image.ts";
@@ -28,9 +29,30 @@ function obstacle(t: Test): boolean {
   return reason !== null;
 }
 
-function startTraced(t: Test, flags: readonly string[], folder: string, openings: number, batches: number): Program {
-  const command = [process.execPath, "--import=tsx", program, folder, String(openings), String(batches)];
+interface Work {
+  readonly openings: number;
+  readonly batches: number;
+  /** Records that may be appended while earlier ones are not durable. */
+  readonly ahead?: number;
+  readonly segmentBytes?: number;
+}
+
+function startTraced(t: Test, flags: readonly string[], folder: string, work: Work): Program {
+  const { openings, batches, ahead = 0, segmentBytes = 8192 } = work;
+  const options = [folder, openings, batches, ahead, segmentBytes].map(String);
+  const command = [process.execPath, "--import=tsx", program, ...options];
   return new Program(t, "strace", ["-D", "-f", ...flags, ...command], {});
+}
+
+async function record(t: Test, flags: readonly string[], work: Work): Promise<Recording> {
+  const dataDir = temporaryFolder(t);
+  const file = join(temporaryFolder(t), "trace");
+  const traced = [...diskFlags, ...flags, "-o", file];
+  const { code, stdout, stderr } = await startTraced(t, traced, join(dataDir, "journal"), work).exited;
+  t.equal(code, 0, stderr);
+  t.match(stdout, /durable 300\n/);
+  const recording = readDiskTrace([readFileSync(file, "latin1")], dataDir);
+  return { ...recording, wires: recording.wires.filter(({ text }) => /^(?:durable|released) /.test(text)) };
 }
 
 interface Cut {
@@ -90,14 +112,7 @@ function cutOften(t: Test, recording: Recording, count: number, seed: number): s
 
 t.test("[M1] a power cut at any moment loses no record that was announced", async (t) => {
   if (obstacle(t)) return;
-  const dataDir = temporaryFolder(t);
-  const file = join(temporaryFolder(t), "trace");
-  const { code, stdout, stderr } = await startTraced(t, [...diskFlags, "-o", file], join(dataDir, "journal"), 3, 40)
-    .exited;
-  t.equal(code, 0, stderr);
-  t.match(stdout, /durable 300\n/);
-  const traced = readDiskTrace([readFileSync(file, "latin1")], dataDir);
-  const recording = { ...traced, wires: traced.wires.filter(({ text }) => /^(?:durable|released) /.test(text)) };
+  const recording = await record(t, [], { openings: 3, batches: 40 });
   const seed = seedOf(t);
   t.strictSame(cutOften(t, recording, cuts, seed), []);
 
@@ -110,6 +125,66 @@ t.test("[M1] a power cut at any moment loses no record that was announced", asyn
   t.ok(cutOften(t, { ...recording, wires: early }, cuts, seed).length > 0, "positive control: so are early notices");
 });
 
+/**
+ * Options of strace for a disk whose flushes take 3 ms longer, so that they overlap.
+ * @returns null without a compiler
+ */
+function slowDisk(t: Test): readonly string[] | null {
+  const library = compileNative("slow-flush", temporaryFolder(t));
+  if (library === null) t.pass("no compiler", { skip: "it needs a compiler of C (Debian package build-essential)" });
+  return library === null ? null : ["-E", `LD_PRELOAD=${library}`, "-E", "FLUSH_DELAY_US=3000"];
+}
+
+const overlapping: Work = { openings: 1, batches: 120, ahead: 24, segmentBytes: 32_768 };
+
+t.test("[M1] flushes that overlap and end in any order lose no record that was announced", async (t) => {
+  if (obstacle(t)) return;
+  const slow = slowDisk(t);
+  if (slow === null) return;
+  // Some flushes of each thread take longer than several others.
+  const unequal = ["-e", "inject=fdatasync:delay_enter=50000:when=3+6"];
+  const recording = await record(t, [...slow, ...unequal], overlapping);
+  const flushes = recording.ops.filter(({ kind }) => kind === "flush");
+  const overtaken = flushes.filter((one) =>
+    flushes.some((other) => other.of === one.of && other.start > one.start && other.end < one.end),
+  );
+  t.ok(overtaken.length > 0, `${overtaken.length} of ${flushes.length} flushes ended after a later one`);
+  const seed = seedOf(t);
+  t.strictSame(cutOften(t, recording, cuts, seed), []);
+  const early = recording.wires.map((wire) => ({ ...wire, start: wire.start - 8 }));
+  t.ok(cutOften(t, { ...recording, wires: early }, cuts, seed).length > 0, "positive control: early notices are found");
+});
+
+t.test("[M5] a flush that fails while others succeed is the end of the journal, and announces nothing", async (t) => {
+  if (obstacle(t)) return;
+  const slow = slowDisk(t);
+  if (slow === null) return;
+  const folder = join(temporaryFolder(t), "journal");
+  // The fifth flush of a thread of the pool: others run beside it, and end well.
+  const flags = [...slow, "-o", "/dev/null", "-e", "trace=fdatasync", "-e", "inject=fdatasync:error=EIO:when=5"];
+  const { code, stdout, stderr } = await startTraced(t, flags, folder, overlapping).exited;
+  t.equal(code, 9, stderr);
+  t.match(stdout, `lost (failed): The journal in ${folder} cannot be written: EIO`);
+  t.notMatch(stdout.slice(stdout.indexOf("lost")), /durable/);
+});
+
+t.test("[M5] an owner whose folder is taken over between two flushes announces nothing from then on", async (t) => {
+  if (obstacle(t)) return;
+  const slow = slowDisk(t);
+  if (slow === null) return;
+  const folder = join(temporaryFolder(t), "journal");
+  const flags = [...slow, "-o", "/dev/null", "-e", "trace=fdatasync"];
+  // In one large segment, so that nothing but its flushes tells it.
+  const owner = startTraced(t, flags, folder, { ...overlapping, batches: 100_000, segmentBytes: 1024 * 1024 });
+  await owner.printed(/durable \d{3}\n/);
+  const { end } = new SyncJournal(folder).recovered;
+  const { code, stdout } = await owner.exited;
+  t.equal(code, 9);
+  t.match(stdout, "lost (takenOver)");
+  const announced = Number(/.*durable (\d+)\n/s.exec(stdout)?.[1]);
+  t.ok(announced <= end, `${announced} were announced, the next owner found ${end}`);
+});
+
 t.test("[M5] a flush or write that fails is the end of the journal, and announces nothing", async (t) => {
   if (obstacle(t)) return;
   for (const [call, error] of [
@@ -119,7 +194,7 @@ t.test("[M5] a flush or write that fails is the end of the journal, and announce
   ] as const) {
     const folder = join(temporaryFolder(t), "journal");
     const flags = ["-o", "/dev/null", "-e", `trace=${call}`, "-e", `inject=${call}:error=${error}:when=20+`];
-    const { code, stdout, stderr } = await startTraced(t, flags, folder, 1, 40).exited;
+    const { code, stdout, stderr } = await startTraced(t, flags, folder, { openings: 1, batches: 40 }).exited;
     t.equal(code, 9, stderr);
     t.match(stdout, new RegExp(`lost \\(failed\\): The journal in ${folder} cannot be written: ${error}`), call);
     const announced = Number(/.*durable (\d+)\n/s.exec(stdout)?.[1]);

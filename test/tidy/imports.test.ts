@@ -200,7 +200,7 @@ const bans: Readonly<Record<string, Ban>> = {
     except: [
       "src/runtime/clock.ts",
       "src/app/main.ts",
-      "src/durability/journal/journal-thread.ts",
+      "src/durability/journal/flushes.ts",
       "src/store/gentle-flush.ts",
     ],
   },

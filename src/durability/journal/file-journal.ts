@@ -4,7 +4,7 @@
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Worker } from "node:worker_threads";
+import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
 import { limits } from "../../../schemas/limits.ts";
 import { flushFolderSync } from "../../store/folders.ts";
 import { startPrepared } from "../threads/start-thread.ts";
@@ -78,10 +78,11 @@ export async function openFileJournal(options: FileJournalOptions): Promise<Open
   const { end } = recovered;
   const isForgotten = options.applyRecords !== undefined && !keeps;
   const { segments, released } = isForgotten ? { segments: [], released: end } : recovered;
-  const start: ThreadStart = { ring, folder, epoch: writer.epoch, segments, end, released, sizes };
-  const worker = startPrepared(journalProgram, start);
+  const large = new MessageChannel();
+  const start: ThreadStart = { ring, large: large.port2, folder, epoch: writer.epoch, segments, end, released, sizes };
+  const worker = startPrepared(journalProgram, start, [large.port2]);
   const producer = new RingProducer(ring);
-  const journal = await FileJournal.start({ writer: writer, worker, producer, end, fatal });
+  const journal = await FileJournal.start({ writer, worker, producer, large: large.port1, end, fatal });
   const endedCleanly = recovered.segments.length === 0 || before?.endedAt !== undefined;
   return { journal, recovered, endedCleanly };
 }
@@ -105,6 +106,8 @@ interface JournalParts {
   readonly writer: JournalWriter;
   readonly worker: Worker;
   readonly producer: RingProducer;
+  /** Takes records that are too large for the ring. */
+  readonly large: MessagePort;
   readonly end: RecordNumber;
   readonly fatal: (error: JournalLost) => void;
 }
@@ -199,13 +202,13 @@ export class FileJournal implements Journal {
 
   /** @returns false if the ring has no room */
   #put(realmId: number, record: Uint8Array): boolean {
-    const { producer, worker } = this.#parts;
+    const { producer, large } = this.#parts;
     if (record.length <= producer.recordBytesMax) return producer.put(realmId, record);
     return producer.putOutside(() => {
       const memory = new ArrayBuffer(frameBytes(record.length));
       const bytes = new Uint8Array(memory);
       beginFrame(frameMemory(bytes), 0, realmId, record);
-      worker.postMessage(bytes, [memory]);
+      large.postMessage(bytes, [memory]);
     });
   }
 

@@ -128,6 +128,14 @@ export class RingProducer {
   }
 }
 
+/** How much was taken from a ring. */
+export interface Taken {
+  /** Modulo 2^32, as the two others. */
+  readonly ringBytes: number;
+  readonly records: number;
+  readonly recordsBytes: number;
+}
+
 /** The journal thread's end. */
 export class RingConsumer {
   readonly #words: Int32Array;
@@ -138,6 +146,7 @@ export class RingConsumer {
   #taken = 0;
   #records = 0;
   #recordsBytes = 0;
+  #arrival: Promise<void> | null = null;
 
   constructor({ control, frames }: RingMemory) {
     this.#words = new Int32Array(control);
@@ -203,14 +212,18 @@ export class RingConsumer {
     this.#recordsBytes = (this.#recordsBytes + recordBytes) | 0;
   }
 
+  get taken(): Taken {
+    return { ringBytes: this.#taken, records: this.#records, recordsBytes: this.#recordsBytes };
+  }
+
   /**
-   * Everything that was taken is durable.
+   * Everything that was taken until then is durable.
    * @returns whether the main thread needs a notice: none is on its way
    */
-  done(): boolean {
-    Atomics.store(this.#words, word.tail, this.#taken);
-    Atomics.store(this.#words, word.durableBytes, this.#recordsBytes);
-    Atomics.store(this.#words, word.durable, this.#records);
+  done({ ringBytes, records, recordsBytes }: Taken): boolean {
+    Atomics.store(this.#words, word.tail, ringBytes);
+    Atomics.store(this.#words, word.durableBytes, recordsBytes);
+    Atomics.store(this.#words, word.durable, records);
     return Atomics.exchange(this.#words, word.noticed, 1) === 0;
   }
 
@@ -220,5 +233,21 @@ export class RingConsumer {
     const isIdle = Atomics.load(this.#words, word.head) === this.#taken && !this.isEnding && this.released === released;
     if (isIdle) Atomics.wait(this.#words, word.asleep, 1);
     else Atomics.store(this.#words, word.asleep, 0);
+  }
+
+  /** Resolves when something arrives; the event loop of the journal thread runs meanwhile. */
+  async arrival(): Promise<void> {
+    Atomics.store(this.#words, word.asleep, 1);
+    if (this.hasMore || this.isEnding) {
+      Atomics.store(this.#words, word.asleep, 0);
+      return;
+    }
+    this.#arrival ??= this.#wakeUp();
+    await this.#arrival;
+  }
+
+  async #wakeUp(): Promise<void> {
+    await Atomics.waitAsync(this.#words, word.asleep, 1).value;
+    this.#arrival = null;
   }
 }

@@ -1,16 +1,18 @@
 /**
  * The journal thread: writes what has arrived in the ring, flushes it, tells the main thread, and waits for more. It
- * blocks in system calls and in `Atomics.wait`, so its own event loop does not run after the first message, its start.
+ * blocks in system calls and in `Atomics.wait`; its own event loop runs only while flushes overlap.
  */
-import { parentPort, receiveMessageOnPort } from "node:worker_threads";
-import { commonLimits as limits } from "../../../schemas/limits/common.ts";
+import { type MessagePort, parentPort, receiveMessageOnPort } from "node:worker_threads";
 import { noteLoaded } from "../threads/thread-loading.ts";
+import { Flushes } from "./flushes.ts";
 import { JournalLost } from "./journal.ts";
-import { RingConsumer, type RingMemory } from "./journal-ring.ts";
+import { RingConsumer, type RingMemory, type Taken } from "./journal-ring.ts";
 import { SegmentWriter, type WriterStart } from "./segment-writer.ts";
 
 export interface ThreadStart extends WriterStart {
   readonly ring: RingMemory;
+  /** Gives the records that are too large for the ring. */
+  readonly large: MessagePort;
 }
 
 export type ThreadNotice =
@@ -25,43 +27,39 @@ function post(notice: ThreadNotice): void {
 }
 
 /** The frame of a record that is too large for the ring; it was posted before its place in the ring was published. */
-function receiveFrame(): Uint8Array {
-  const received = parentPort === null ? undefined : receiveMessageOnPort(parentPort);
+function receiveFrame(large: MessagePort): Uint8Array {
+  const received = receiveMessageOnPort(large);
   if (received === undefined) throw new JournalLost("failed", "A large record did not reach the journal thread.");
   return received.message as Uint8Array;
 }
 
-/**
- * On a disk with slow flushes, a flush waits a little for those whose answers the last one let go: they ask again at
- * once, and would otherwise take turns, half of them in each flush.
- */
-function lingerMs(lastFlushMs: number): number {
-  if (lastFlushMs < limits.journal_slow_flush_ms) return 0;
-  return Math.min(lastFlushMs * limits.journal_linger_share, limits.journal_linger_ms_max);
-}
-
-const never = new Int32Array(new SharedArrayBuffer(4));
-
-function run({ ring, ...start }: ThreadStart): void {
+async function run({ ring, large, ...start }: ThreadStart): Promise<void> {
   const writer = new SegmentWriter(start);
   const consumer = new RingConsumer(ring);
+  const flushes = new Flushes(() => writer.write([]));
+  const take = () => consumer.take(() => receiveFrame(large));
+  const announce = (taken: Taken) => {
+    if (consumer.done(taken)) post({ kind: "durable" });
+  };
   post({ kind: "ready" });
-  let flushMs = 0;
   for (;;) {
-    const linger = lingerMs(flushMs);
-    if (linger > 0 && consumer.hasMore) Atomics.wait(never, 0, 0, linger);
     // Read before the ring: once it is set, nothing is put after it.
-    const { isEnding, released } = consumer;
-    const runs = consumer.take(receiveFrame);
-    if (runs.length > 0) {
-      const startedAt = performance.now();
-      writer.write(runs);
-      flushMs = performance.now() - startedAt;
-      if (consumer.done()) post({ kind: "durable" });
-    } else if (isEnding) break;
-    else writer.mark();
-    const hasMore = writer.tidy(released);
-    if (runs.length === 0 && !hasMore) consumer.waitForMore(released);
+    const { isEnding, released, hasMore } = consumer;
+    if (hasMore && flushes.mayBegin) {
+      const runs = take();
+      const { taken } = consumer;
+      flushes.begin(writer.writeBeside(runs), () => announce(taken));
+      writer.tidy(released);
+    } else if (hasMore && !flushes.isWaiting) {
+      flushes.measure(() => writer.write(take()));
+      announce(consumer.taken);
+      writer.tidy(released);
+    } else if (flushes.isWaiting) await flushes.next(hasMore ? null : consumer.arrival());
+    else if (isEnding) break;
+    else {
+      writer.mark();
+      if (!writer.tidy(released)) consumer.waitForMore(released);
+    }
   }
   writer.close(consumer.released);
   post({ kind: "closed" });
@@ -69,10 +67,8 @@ function run({ ring, ...start }: ThreadStart): void {
 
 noteLoaded();
 parentPort?.once("message", (start: ThreadStart) => {
-  try {
-    run(start);
-  } catch (error) {
+  run(start).catch((error: unknown) => {
     const reason = error instanceof JournalLost ? error.reason : "failed";
     post({ kind: "lost", reason, message: error instanceof Error ? error.message : String(error) });
-  }
+  });
 });

@@ -1,7 +1,7 @@
 /**
- * Writes records to the segments of a journal, synchronously: everything that is given at a time with one write and one
- * flush for each segment that it touches. It runs in the journal thread (journal-thread.ts). Every error is the end of
- * the journal (M5).
+ * Writes records to the segments of a journal: everything that is given at a time with one write and one flush for each
+ * segment that it touches. Flushes of one segment may overlap; before a new segment, everything is flushed. It runs in
+ * the journal thread (journal-thread.ts). Every error is the end of the journal (M5).
  */
 
 import { flushFolderSync } from "../../store/folders.ts";
@@ -78,7 +78,29 @@ export class SegmentWriter {
     });
   }
 
-  /** Called when no record follows at once. Not flushed: the mark is for the next start, and only a power cut takes it. */
+  /**
+   * The same, with a flush that may overlap others and end before them or after them.
+   * @returns resolves when the records are durable; rejects with JournalLost
+   */
+  async writeBeside(runs: readonly Uint8Array[]): Promise<void> {
+    const flushed = this.#orLost(() => {
+      for (const run of runs) this.#add(run);
+      this.#writeParts();
+      return this.#segment.flushBeside();
+    });
+    const last = this.#last;
+    const fault = await flushed.then(
+      () => null,
+      (error: unknown) => ({ error }),
+    );
+    this.#orLost(() => {
+      if (fault !== null) throw fault.error;
+      // The flush began after all earlier records were written: it covers them, too.
+      if (last > this.#durable) this.#noteDurable(last);
+    });
+  }
+
+  /** Called when every record is durable and none follows at once. Not flushed: the mark is for the next start, and only a power cut takes it. */
   mark(): void {
     this.#orLost(() => this.#mark());
   }
@@ -132,17 +154,25 @@ export class SegmentWriter {
   }
 
   #flush(): void {
-    if (this.#parts.length === 0) return;
-    this.#segment.write(this.#parts, this.#offset);
+    if (this.#durable === this.#last) return;
+    this.#writeParts();
     this.#segment.flush();
-    this.#verify();
+    this.#noteDurable(this.#last);
+  }
+
+  #writeParts(): void {
+    this.#segment.write(this.#parts, this.#offset);
     this.#parts = [];
     this.#offset = this.#end;
-    this.#durable = this.#last;
     this.#isMarked = false;
   }
 
   /** Only the owner's records count: nothing is durable before this process has seen that it still is the owner. */
+  #noteDurable(upTo: RecordNumber): void {
+    this.#verify();
+    this.#durable = upTo;
+  }
+
   #verify(): void {
     this.#writer.verify();
     this.#segment.verify();

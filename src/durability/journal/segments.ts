@@ -7,6 +7,7 @@
 import {
   closeSync,
   constants,
+  fdatasync,
   fdatasyncSync,
   openSync,
   readdirSync,
@@ -16,6 +17,7 @@ import {
   writevSync,
 } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { crc32c } from "@node-rs/crc32";
 import { commonLimits as limits } from "../../../schemas/limits/common.ts";
 import { isOutOfDescriptors } from "../../store/descriptors.ts";
@@ -96,6 +98,9 @@ export class OpenSegment {
   head: SegmentHead;
   readonly #file: number;
   readonly #place: PathGuard;
+  /** Descriptors for `flushBeside` that are free; null before its first call. */
+  #free: number[] | null = null;
+  #isClosed = false;
 
   /** @param file a descriptor of the file at the path */
   constructor(path: string, head: SegmentHead, file: number) {
@@ -115,6 +120,40 @@ export class OpenSegment {
     fdatasyncSync(this.#file);
   }
 
+  /**
+   * Flushes what is written, in libuv's pool, beside at most `journal_flushes_max` - 1 others. Each has a descriptor of
+   * its own, because the kernel reports a failed write once to each: a flush that ends well covers all that was written
+   * before it began, whatever another one reports. Without free descriptors it flushes at once.
+   */
+  async flushBeside(): Promise<void> {
+    this.#free ??= this.#openMore(limits.journal_flushes_max);
+    const file = this.#free?.pop();
+    if (file === undefined) {
+      this.flush();
+      return;
+    }
+    try {
+      await flushFile(file);
+    } finally {
+      if (this.#isClosed) closeSync(file);
+      else this.#free?.push(file);
+    }
+  }
+
+  /** All before the first is used: one that is opened after an error was reported does not report it. */
+  #openMore(count: number): number[] | null {
+    const files: number[] = [];
+    try {
+      while (files.length < count) files.push(openSync(this.path, constants.O_RDWR));
+      this.verify();
+      return files;
+    } catch (error) {
+      for (const file of files) closeSync(file);
+      if (isOutOfDescriptors(error)) return null;
+      throw error;
+    }
+  }
+
   noteReleased(released: RecordNumber): void {
     this.head = { ...this.head, released };
     this.write([encodeHead(this.head)], 0);
@@ -127,9 +166,12 @@ export class OpenSegment {
   }
 
   close(): void {
-    closeSync(this.#file);
+    this.#isClosed = true;
+    for (const file of [this.#file, ...(this.#free ?? [])]) closeSync(file);
   }
 }
+
+const flushFile = promisify(fdatasync);
 
 export interface PoolSizes {
   readonly segmentBytes: number;

@@ -2,7 +2,7 @@
 import { createRequire } from "node:module";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Worker } from "node:worker_threads";
+import { type MessagePort, Worker } from "node:worker_threads";
 import { startLoading } from "./thread-loading.ts";
 
 /** Native add-ons, and what breaks in a bundle because it evaluates its own text, are loaded, not bundled. */
@@ -46,11 +46,11 @@ export function prepareThread(program: string): void {
 }
 
 /** Gives a thread its start as its first message; the thread begins then, whether it was prepared or not. */
-export function startPrepared(program: string, start: unknown): Worker {
+export function startPrepared(program: string, start: unknown, ports: readonly MessagePort[] = []): Worker {
   const worker = prepared.get(program) ?? startThread(program);
   prepared.delete(program);
   worker.ref();
-  worker.postMessage(start);
+  worker.postMessage(start, ports);
   return worker;
 }
 
