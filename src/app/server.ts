@@ -36,6 +36,7 @@ import { creationInCluster, type NodeParts, nodeParts, takePart } from "./cluste
 import { BadConfig, type Config } from "./config.ts";
 import { createFaultLog, type FaultLog } from "./fault-log.ts";
 import { openRealms } from "./open-realms.ts";
+import { Scope } from "./scope.ts";
 import { servedPorts } from "./served-ports.ts";
 import { drain, type StopSteps } from "./server-drain.ts";
 import { checkHost, makeDataDir, openWhenReleased } from "./start-checks.ts";
@@ -110,10 +111,15 @@ export async function startServer(config: Config, tools: ServerTools): Promise<R
     new DiskFull(`the disk of DATA_DIR=${JSON.stringify(dataDir)} is full: there is not even space to start`);
   // LMDB writes its lock through mapped memory: without space for a new lock file, a signal would kill the process.
   if (space.isFull && !existsSync(join(dataDir, "root", "lock.mdb"))) throw noRoom();
+  const scope = new Scope();
   try {
-    const root = await openWhenReleased(dataDir, { ...tools, clock, seconds: config.waitForLockSeconds });
-    return await serveFrom(root, config, tools, { app, kind, clock, dataDir, space, hubs, ...pages });
+    return await serve(
+      config,
+      tools,
+      await openFolder(config, tools, { scope, app, kind, clock, dataDir, space, hubs, ...pages }),
+    );
   } catch (error) {
+    await scope.close();
     throw space.isFull && isOfStore(error) ? noRoom() : error;
   }
 }
@@ -138,21 +144,6 @@ async function load({ transport }: Config): Promise<LoadedTransport> {
   }
 }
 
-async function serveFrom(
-  root: RootStore,
-  config: Config,
-  tools: ServerTools,
-  ground: StartContext,
-): Promise<RunningServer> {
-  try {
-    return await serve(config, tools, { ...ground, root });
-  } catch (error) {
-    await ground.space.close();
-    await root.close();
-    throw error;
-  }
-}
-
 /** LMDB reports EIO when the disk is full (pitfalls 1.3); our own errors are more specific. */
 function isOfStore(error: unknown): boolean {
   return error instanceof JournalLost || (error instanceof Error && error.name === "Error");
@@ -170,6 +161,7 @@ function spaceOf(config: Config, folder: string, clock: Clock, hubs: OpenHubs): 
 
 /** The parts that a start has prepared before it opens the store. */
 interface StartContext {
+  readonly scope: Scope;
   readonly app: WebApp;
   readonly kind: TransportKind;
   readonly clock: Clock;
@@ -180,67 +172,61 @@ interface StartContext {
   readonly adminPage: WebPage | null;
 }
 
-interface StartContextWithRoot extends StartContext {
+/** The data folder, and the node's place in a cluster. */
+interface OpenedFolder extends StartContext {
   readonly root: RootStore;
+  readonly faults: FaultLog;
+  readonly administration: Administration;
+  readonly pageChecks: PageChecks;
+  readonly member: Member | null;
+  readonly data: Replication | null;
+  /** The steps of a stop in order; null while the start may still fail. */
+  readonly stop: { steps: StopSteps | null };
 }
 
-async function serve(config: Config, tools: ServerTools, context: StartContextWithRoot): Promise<RunningServer> {
+async function openFolder(config: Config, tools: ServerTools, context: StartContext): Promise<OpenedFolder> {
+  const { scope, dataDir, space } = context;
   const { log } = tools;
+  const stop: OpenedFolder["stop"] = { steps: null };
+  const seconds = config.waitForLockSeconds;
+  const root = await openWhenReleased(dataDir, { ...tools, clock: context.clock, seconds });
+  scope.onClose(async () => {
+    stop.steps?.beforeRelease?.();
+    if (stop.steps !== null) root.unlock();
+    await root.close();
+  });
+  scope.onClose(() => space.close());
   const faults = createFaultLog(log);
   const clock = guardedClock(context.clock, (error) => faults(error, {}, "background work threw"));
   const administration = await Administration.open({
     address: config.adminAddress,
     hosts: config.adminHosts,
-    dataDir: context.dataDir,
+    dataDir,
     clock,
     log,
     page: adminPageOf(context.adminPage),
     reportBug: (error) => faults(error, {}, "administration threw"),
   });
-  try {
-    return await serveJoined(config, tools, { ...context, clock, faults, administration });
-  } catch (error) {
-    await administration.close();
-    throw error;
-  }
-}
-
-interface ServingContext extends StartContextWithRoot {
-  readonly faults: FaultLog;
-  readonly administration: Administration;
-}
-
-async function serveJoined(config: Config, tools: ServerTools, context: ServingContext): Promise<RunningServer> {
-  const { dataDir, root, clock } = context;
+  scope.onClose(() => administration.close());
   const pageChecks = new PageChecks(dataDir);
   let member: Member | null = null;
-  const data = await clusterData(config, { dataDir, clock, log: tools.log, owns: (id) => member?.owns(id) ?? false });
+  const data = await clusterData(config, { dataDir, clock, log, owns: (id) => member?.owns(id) ?? false });
   member = await joinCluster(config, {
     dataDir,
     root,
     clock,
     checkStore: (id) => pageChecks.check(root.realms().find((entry) => entry.id === id) ?? { id, dueHint: 0 }, false),
-    warn: (line) => tools.log.warn(line),
+    warn: (line) => log.warn(line),
     fatal: tools.die,
   });
-  try {
-    await data?.start();
-    return await serveRealms(config, tools, { ...context, pageChecks, member, data });
-  } catch (error) {
-    await data?.close();
-    await member?.leave();
-    throw error;
-  }
+  scope.onClose(() => (stop.steps === null ? member?.leave() : leaveCluster(member, dataDir)));
+  scope.onClose(() => data?.close());
+  await data?.start();
+  return { ...context, clock, root, faults, administration, pageChecks, member, data, stop };
 }
 
-interface JoinedContext extends ServingContext {
-  readonly pageChecks: PageChecks;
-  readonly member: Member | null;
-  readonly data: Replication | null;
-}
-
-async function serveRealms(config: Config, tools: ServerTools, context: JoinedContext): Promise<RunningServer> {
-  const { dataDir, root, space, hubs, clock, faults, administration, member } = context;
+async function serve(config: Config, tools: ServerTools, context: OpenedFolder): Promise<RunningServer> {
+  const { scope, dataDir, root, space, hubs, clock, faults, administration, member } = context;
   const { log } = tools;
   // Begins to write the reservedSpace, now that this process owns the data folder.
   space.acceptsWrites();
@@ -251,14 +237,14 @@ async function serveRealms(config: Config, tools: ServerTools, context: JoinedCo
   const startedAt = clock.now();
   let { port } = config;
   const url = () => siteUrl(config, port);
+  let listening: { close(): void } | null = null;
+  // Requests that arrive while the organizations close are answered.
+  scope.onClose(() => listening?.close());
   const realms = await openRealms(config, { ...context, alarm, log, meters, startedAt, url });
+  scope.onClose(() => realms.close());
   const { host, hubOf, siteOf, durability } = realms;
-  const endWatch = watchData(
-    clock,
-    () => [root, durability, ...host.openRealms],
-    tools.die,
-    () => administration.eachSecond(),
-  );
+  const watched = () => [root, durability, ...host.openRealms];
+  scope.onClose(watchData(clock, watched, tools.die, () => administration.eachSecond()));
   const { http, sockets, requests, unsent, links } = createTransports(config, {
     ...nodeParts(config, tools.asNode ?? null, { ...context, url }),
     clock,
@@ -277,10 +263,9 @@ async function serveRealms(config: Config, tools: ServerTools, context: JoinedCo
   });
   const listened = await http.listen(config.host, config.port);
   if (listened === null) {
-    endWatch();
-    await realms.close();
     throw new PortInUse(`port ${config.port} on ${config.host} is not available: is another program listening there?`);
   }
+  listening = http;
   port = listened;
   noteAddress(zuliprc, url(), log);
   const { kind: transport } = context;
@@ -290,7 +275,7 @@ async function serveRealms(config: Config, tools: ServerTools, context: JoinedCo
   const parts = { meters, requests, requestsPending, host, hubs, sockets, unsent, durability, acceptsWrites, cluster };
   const about = { dataDir, transport, startedAt };
   const ports = servedPorts({ ...parts, ...about, ...creationInCluster(member), root, alarm, clock, config, url });
-  const endBackups = startBackups(config, { clock, dataDir, log });
+  scope.onClose(startBackups(config, { clock, dataDir, log }));
   if (member !== null) {
     administration.standby();
     const createFirst = () => createFirstRealm(config, { ...context, alarm }, zuliprc, port);
@@ -309,21 +294,13 @@ async function serveRealms(config: Config, tools: ServerTools, context: JoinedCo
     host,
     hubOf,
     renewCertificate: () => renewCertificate(config, context.app),
-    async stop({ onDrained, beforeRelease } = {}) {
+    async stop(steps = {}) {
+      context.stop.steps = steps;
       administration.draining();
-      endBackups();
       await member?.handOverAll();
       await drain({ http, hubs, sockets, realms, clock });
-      onDrained?.();
-      endWatch();
-      await realms.close();
-      await context.data?.close();
-      http.close();
-      await leaveCluster(member, dataDir);
-      await Promise.all([administration.close(), space.close()]);
-      beforeRelease?.();
-      root.unlock();
-      await root.close();
+      steps.onDrained?.();
+      await scope.close();
     },
   };
 }
@@ -380,7 +357,7 @@ function siteUrl(config: Config, port: number): string {
 /** When this resolves, the owner's key is in zuliprc. */
 async function createFirstRealm(
   config: Config,
-  tools: StartContextWithRoot & { alarm: Alarm },
+  tools: Pick<OpenedFolder, "root" | "clock" | "dataDir" | "space"> & { alarm: Alarm },
   zuliprc: string,
   port = config.port,
 ): Promise<void> {
