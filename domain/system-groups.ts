@@ -2,20 +2,26 @@
 import type { SystemGroupName } from "../schemas/group-settings.ts";
 import { type Role, roles } from "../schemas/types.ts";
 import type { UserRecord } from "../schemas/users.ts";
-import { isInSystemGroup } from "./permissions.ts";
+import { waitingPeriodMs } from "./permissions.ts";
 import type { View } from "./view.ts";
 
-const groupOfRole: Readonly<Record<Role, SystemGroupName>> = {
-  [roles.owner]: "role:owners",
-  [roles.administrator]: "role:administrators",
-  [roles.moderator]: "role:moderators",
-  [roles.member]: "role:members",
-  [roles.guest]: "role:everyone",
+const groupsOfRole: Readonly<Record<Role, readonly SystemGroupName[]>> = {
+  [roles.owner]: ["role:owners"],
+  [roles.administrator]: ["role:administrators"],
+  [roles.moderator]: ["role:moderators"],
+  [roles.member]: ["role:members"],
+  [roles.guest]: ["role:everyone"],
 };
 
 /** The role's own group, plus full members for members after the waiting period. */
 export function directSystemGroups(view: View, user: UserRecord): readonly SystemGroupName[] {
-  const own = groupOfRole[user.role];
-  const isFullMember = user.role === roles.member && isInSystemGroup(view, user, "role:fullmembers");
-  return isFullMember ? [own, "role:fullmembers"] : [own];
+  return systemGroupsNow(view)(user);
 }
+
+/** The same for many users at one moment. */
+export function systemGroupsNow(view: View): (user: UserRecord) => readonly SystemGroupName[] {
+  const fullSince = view.now - waitingPeriodMs(view);
+  return ({ role, joinedAt }) => (role === roles.member && joinedAt <= fullSince ? ofFullMembers : groupsOfRole[role]);
+}
+
+const ofFullMembers: readonly SystemGroupName[] = ["role:members", "role:fullmembers"];

@@ -28,6 +28,8 @@ export interface UsersView {
   all(): Iterable<UserRecord>;
   readonly size: number;
   readonly activeOwners: number;
+  /** Increases whenever a user is added, removed, deactivated or activated; valid within this process. */
+  readonly activityVersion: number;
 }
 
 /** Ids of bots with an owner, active and deactivated. */
@@ -53,6 +55,8 @@ export interface SubscriptionsView {
   ofUser(userId: UserId): Iterable<SubscriptionRecord>;
   /** Ids of subscribers; deactivated users do not count. */
   ofChannel(channelId: ChannelId): ReadonlySet<UserId>;
+  /** Increases whenever `ofChannel` changes; valid within this process. */
+  versionOf(channelId: ChannelId): number;
   /** Ids of users who were subscribed and left. */
   formerOfChannel(channelId: ChannelId): ReadonlySet<UserId>;
   /** Number of subscriptions, with past ones and those of deactivated users. */
@@ -62,6 +66,8 @@ export interface SubscriptionsView {
 }
 
 export interface GroupsView {
+  /** Increases whenever a group or a membership changes; valid within this process. */
+  readonly version: number;
   get(id: GroupId): GroupRecord | undefined;
   system(name: string): GroupRecord | undefined;
   /** A group by its exact name, including system groups and deactivated ones. */

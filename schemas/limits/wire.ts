@@ -49,6 +49,11 @@ export const wireLimits = {
    */
   answer_piece_bytes_min: 64 * 1024,
   answer_bytes_per_pass_max: 1024 * 1024,
+  /** The state of POST /register: characters of JSON that one pass of the event loop encodes, and that one step does. */
+  state_characters_per_pass_max: 250_000,
+  state_step_characters: 40_000,
+  /** Items of a list that one step encodes. */
+  state_items_per_step_max: 250,
   /** A shorter answer is never compressed: clients nearby ask often for pages of messages. Bytes, or characters of a text. */
   compressed_length_min: 1024 * 1024,
   /** Answers that are compressed at a time, half of the threads of the pool, and their bytes. Others leave as they are. */

@@ -72,16 +72,17 @@ import { welcomeTestRoutes } from "../operations/routes/welcome-tests.ts";
 import { botsState } from "../queries/bots.ts";
 import { channelsState, defaultChannelsState, subscriptionsState } from "../queries/channels.ts";
 import { realmEmojiState } from "../queries/emoji.ts";
+import { channelPieces, subscriptionPieces } from "../queries/encoded-channels.ts";
 import { linkifiersState } from "../queries/linkifiers.ts";
 import { newestMessageState, recentDirectConversationsState } from "../queries/messages.ts";
-import { presenceSection } from "../queries/presence.ts";
+import { presencePieces, presenceSection } from "../queries/presence.ts";
 import { realmState } from "../queries/realm-state.ts";
 import { emptySections } from "../queries/register-state.ts";
-import type { Sections } from "../queries/state-section.ts";
+import type { LongSections, Sections } from "../queries/state-section.ts";
 import { starredMessagesState } from "../queries/unread.ts";
 import { userGroupsState } from "../queries/user-groups.ts";
 import { mutedTopicsState, userTopicsState } from "../queries/user-topics.ts";
-import { realmUserState } from "../queries/visible-users.ts";
+import { realmUserPieces, realmUserState } from "../queries/visible-users.ts";
 import type { Realm } from "../runtime/realm.ts";
 import type { Config } from "./config.ts";
 
@@ -110,6 +111,8 @@ interface AreaParts {
   readonly routes?: readonly Binding[] | ((setting: Setting) => readonly Binding[]);
   /** Its sections of POST /register, by event type. */
   readonly sections?: Partial<Sections>;
+  /** The same of long sections, for those who may see all users. */
+  readonly longSections?: LongSections;
 }
 
 /** Accounts and authentication. */
@@ -119,7 +122,11 @@ const accountAreas: readonly AreaParts[] = [
     routes: ({ passwords, rates, config }) => authenticationRoutes({ passwords, rates }, config.developmentLogins),
   },
   { routes: ({ passwords, rates }) => sessionRoutes({ passwords, rates }) },
-  { routes: ({ passwords }) => userRoutes(passwords), sections: { realm_user: realmUserState } },
+  {
+    routes: ({ passwords }) => userRoutes(passwords),
+    sections: { realm_user: realmUserState },
+    longSections: { realm_user: realmUserPieces },
+  },
   {
     routes: ({ config, siteOf }) =>
       inviteRoutes({
@@ -150,9 +157,17 @@ const organizationAreas: readonly AreaParts[] = [
   { routes: realmDeactivationRoutes },
   { routes: welcomeTestRoutes },
   { routes: profileFieldRoutes, sections: { custom_profile_fields: profileFieldsState } },
-  { routes: ({ channels }) => channelRoutes(channels), sections: { stream: channelsState } },
+  {
+    routes: ({ channels }) => channelRoutes(channels),
+    sections: { stream: channelsState },
+    longSections: { stream: channelPieces },
+  },
   { routes: channelFolderRoutes, sections: { channel_folders: channelFoldersState } },
-  { routes: ({ channels }) => subscriptionRoutes(channels), sections: { subscription: subscriptionsState } },
+  {
+    routes: ({ channels }) => subscriptionRoutes(channels),
+    sections: { subscription: subscriptionsState },
+    longSections: { subscription: subscriptionPieces },
+  },
   { routes: defaultChannelRoutes, sections: { default_streams: defaultChannelsState } },
   { routes: userGroupRoutes(), sections: { realm_user_groups: userGroupsState } },
   { routes: linkifierRoutes, sections: { realm_linkifiers: linkifiersState } },
@@ -201,6 +216,7 @@ const liveAreas: readonly AreaParts[] = [
   {
     routes: ({ config }) => presenceRoutes({ limitsToAccessible: config.presenceLimitedToAccessible }),
     sections: { presence: presenceSection },
+    longSections: { presence: presencePieces },
   },
   { routes: usageRoutes },
   { routes: queueRoutes },
@@ -217,6 +233,8 @@ const areas = [
 
 /** All sections of POST /register's state, by event type. */
 export const registerSections: Sections = Object.assign({}, emptySections, ...areas.map(({ sections }) => sections));
+
+export const longRegisterSections: LongSections = Object.assign({}, ...areas.map(({ longSections }) => longSections));
 
 export function createOperations(config: Config, tools: AreaTools) {
   const { webPublicStreamsEnabled, topicDeletionTimeoutMs } = config;
@@ -252,6 +270,7 @@ function sendsEmail({ smtpServer }: Config): boolean {
 function queueRoutes({ config, hubOf, startedAt }: Setting): readonly Binding[] {
   return realtimeRoutes({
     sections: registerSections,
+    longSections: longRegisterSections,
     hubOf,
     idleQueueTimeoutMs: config.idleQueueTimeoutMs,
     limitsPresence: config.presenceLimitedToAccessible,

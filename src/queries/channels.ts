@@ -71,18 +71,29 @@ export function subscriptionBody(
   channel: ChannelRecord,
   options: SubscriptionOptions,
 ): SubscriptionBody {
-  const body: Record<string, unknown> = channelBody(view, channel);
-  body["color"] = subscription.color;
-  body["is_muted"] = subscription.isMuted;
-  body["in_home_view"] = !subscription.isMuted;
-  body["pin_to_top"] = subscription.pinToTop;
+  return {
+    ...channelBody(view, channel),
+    ...ownSubscriptionFields(view, subscription, options.allowsNullNotifications),
+    ...subscriberField(view, channel.id, options.subscriberLists),
+  };
+}
+
+/** The fields of a subscription that a channel lacks, without its subscribers. */
+export function ownSubscriptionFields(view: View, subscription: SubscriptionRecord, allowsNull: boolean) {
   const user = view.users.get(subscription.userId) ?? { settings: {} };
+  const notifications: Record<string, unknown> = {};
   subscriptionNotificationNames.forEach((name, index) => {
     const own = subscription.notifications[index] ?? null;
-    body[name] = own ?? (options.allowsNullNotifications ? null : userSetting(user, inherited[name]));
+    notifications[name] = own ?? (allowsNull ? null : userSetting(user, inherited[name]));
   });
-  // The loop has set every notification.
-  return Object.assign(body as SubscriptionBody, subscriberField(view, channel.id, options.subscriberLists));
+  return {
+    color: subscription.color,
+    is_muted: subscription.isMuted,
+    in_home_view: !subscription.isMuted,
+    pin_to_top: subscription.pinToTop,
+    // The loop has set every notification.
+    ...(notifications as Pick<SubscriptionBody, (typeof subscriptionNotificationNames)[number]>),
+  };
 }
 
 /** The channels that the user is subscribed to, by name. */

@@ -2,12 +2,16 @@
  * The answer of GET /users as bytes (spec 4.15), cached and shared by all viewers with the same visibility. A list
  * consists of pieces of adjacent ids, and a change re-encodes only its piece. Bounded by `encoded_users_bytes_max`; the
  * least recently used list is evicted first.
+ *
+ * The users in the state of POST /register, in the same pieces, which are evicted one by one.
  */
 import { LRUCache } from "lru-cache";
-import { isHiddenFromPeers, uninvolvedViewer, visibilityOf } from "../../domain/people.ts";
+import { isHiddenFromPeers, uninvolvedViewer, userBody, visibilityOf } from "../../domain/people.ts";
 import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
+import { type ProfileDatumBody, profileData } from "./profile-data.ts";
+import type { JsonWriter } from "./state-section.ts";
 import { type MemberOptions, memberBody } from "./users.ts";
 
 /** Bytes of an answer, and a name for this content that is unique within this process. */
@@ -123,4 +127,117 @@ export function encodedUsers(view: View, viewer: UserRecord | null, options: Mem
     ofRealms.set(view, own);
   }
   return own.list(viewer, options);
+}
+
+/** Users with ids of one piece, as JSON objects with commas between them. */
+interface PeoplePiece {
+  readonly version: number;
+  readonly active: Buffer;
+  readonly inactive: Buffer;
+}
+
+/** The records of a piece at one moment: later changes replace records, and do not modify them. */
+interface PeopleRecords {
+  readonly version: number;
+  /** The name under which the piece is kept; null: it is the viewer's own. */
+  readonly name: string | null;
+  readonly viewer: UserRecord;
+  readonly clientGravatar: boolean;
+  readonly people: readonly (readonly [UserRecord, Record<string, ProfileDatumBody> | null])[];
+}
+
+/** The users of a realm at one moment, encoded when they are written. */
+export interface CollectedPeople {
+  readonly active: JsonWriter;
+  readonly inactive: JsonWriter;
+}
+
+/** For one realm. */
+export class EncodedPeople {
+  readonly #view: View;
+  readonly #kept: LRUCache<string, PeoplePiece>;
+
+  constructor(view: View, bytesMax: number = limits.encoded_people_bytes_max) {
+    this.#view = view;
+    this.#kept = new LRUCache({
+      maxSize: bytesMax,
+      sizeCalculation: ({ active, inactive }) => active.length + inactive.length + 1,
+    });
+  }
+
+  /** @param viewer may see everybody */
+  collect(viewer: UserRecord, clientGravatar: boolean): CollectedPeople {
+    const { peopleVersions } = this.#view;
+    const last = Math.floor(this.#view.counter("user") / limits.encoded_users_per_piece);
+    const own = isHiddenFromPeers(viewer) ? Math.floor(viewer.id / limits.encoded_users_per_piece) : -1;
+    const peer = uninvolvedViewer(viewer);
+    const variant = `${visibilityOf(viewer)}.${Number(clientGravatar)}`;
+    const pieces: (PeoplePiece | PeopleRecords)[] = [];
+    for (let index = 0; index <= last; index++) {
+      const version = peopleVersions.ofChunk(index);
+      const name = index === own ? null : `${variant}.${index}`;
+      const known = name === null ? undefined : this.#kept.get(name);
+      if (known?.version === version) pieces.push(known);
+      else {
+        const people = this.#recordsOf(index);
+        pieces.push({ version, name, viewer: name === null ? viewer : peer, clientGravatar, people });
+      }
+    }
+    return { active: this.#writer(pieces, "active"), inactive: this.#writer(pieces, "inactive") };
+  }
+
+  #recordsOf(index: number): PeopleRecords["people"] {
+    const view = this.#view;
+    const first = index * limits.encoded_users_per_piece;
+    const people: (readonly [UserRecord, Record<string, ProfileDatumBody> | null])[] = [];
+    for (let id = first; id < first + limits.encoded_users_per_piece; id++) {
+      const user = view.users.get(id);
+      if (user !== undefined) people.push([user, user.botType === null ? profileData(view, user) : null]);
+    }
+    return people;
+  }
+
+  /** The first of the two lists that is written encodes both. */
+  #writer(pieces: (PeoplePiece | PeopleRecords)[], list: "active" | "inactive"): JsonWriter {
+    const encoded = (piece: PeopleRecords) => this.#encode(piece);
+    return function* (parts) {
+      let separator = "[";
+      for (const [index, collected] of pieces.entries()) {
+        const piece = "people" in collected ? encoded(collected) : collected;
+        pieces[index] = piece;
+        if (piece[list].length > 0) {
+          parts.push(separator, piece[list]);
+          separator = ",";
+        }
+        yield piece === collected ? 0 : piece.active.length + piece.inactive.length;
+      }
+      parts.push(separator === "[" ? "[]" : "]");
+    };
+  }
+
+  #encode({ version, name, viewer, clientGravatar, people }: PeopleRecords): PeoplePiece {
+    const active: string[] = [];
+    const inactive: string[] = [];
+    for (const [user, profile] of people) {
+      // Undefined fields are not encoded: the lists say who is active, and bots have no profile.
+      const own = { is_active: undefined, profile_data: profile ?? undefined };
+      const body = Object.assign(userBody(user, viewer, clientGravatar), own);
+      (user.isActive ? active : inactive).push(JSON.stringify(body));
+    }
+    const piece = { version, active: Buffer.from(active.join(",")), inactive: Buffer.from(inactive.join(",")) };
+    // Another reader may have encoded a later version meanwhile.
+    if (name !== null && (this.#kept.peek(name)?.version ?? -1) < version) this.#kept.set(name, piece);
+    return piece;
+  }
+}
+
+const peopleOfRealms = new WeakMap<View, EncodedPeople>();
+
+export function encodedPeople(view: View): EncodedPeople {
+  let own = peopleOfRealms.get(view);
+  if (own === undefined) {
+    own = new EncodedPeople(view);
+    peopleOfRealms.set(view, own);
+  }
+  return own;
 }

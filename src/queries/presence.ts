@@ -1,6 +1,6 @@
 /** Presence of all users for a caller (spec 4.7, 2.8). */
 
-import { accountAt, addressFor, canAccessUser } from "../../domain/people.ts";
+import { accountAt, addressFor, apiEmail, canAccessUser } from "../../domain/people.ts";
 import {
   type LegacyPresence,
   legacyPresence,
@@ -10,10 +10,11 @@ import {
 } from "../../domain/presence.ts";
 import type { View } from "../../domain/view.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
 import type { PresenceRecord } from "../../schemas/presence.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import type { PresenceSource, Section } from "./state-section.ts";
+import type { BeginSection, PresenceSource, Section, StateRequest } from "./state-section.ts";
 
 export interface PresenceQuery {
   /** null: not passed. */
@@ -58,18 +59,24 @@ export function presenceState(
 ): PresenceState {
   const presences: Record<string, ModernPresence | LegacyPair> = {};
   let newest = query.lastUpdateId ?? -1;
-  const isIncremental = query.lastUpdateId !== null && query.lastUpdateId > 0;
-  // D21: zero days means only users who were active within the last second.
-  const since = query.historyDays === 0 ? view.now - 1000 : view.now - query.historyDays * dayMs;
   for (const row of query.lastUpdateId === null ? source.all() : source.newerThan(query.lastUpdateId)) {
-    if (!isIncremental && row.connectedAt < since) continue;
-    const user = view.users.get(row.userId);
-    if (user === undefined || !isShown(view, caller, user, query)) continue;
+    const user = shownUser(view, caller, row, query);
+    if (user === null) continue;
     newest = Math.max(newest, row.updateId);
     if (query.isModern) presences[user.id] = modernPresence(row, user.joinedAt);
     else presences[addressFor(view, caller, user)] = legacyPair(row);
   }
   return { presences, presence_last_update_id: newest, server_timestamp: view.now / 1000 };
+}
+
+/** The user of a presence row; null if it is not shown. */
+function shownUser(view: View, caller: UserRecord, row: PresenceRecord, query: PresenceQuery): UserRecord | null {
+  const isIncremental = query.lastUpdateId !== null && query.lastUpdateId > 0;
+  // D21: zero days means only users who were active within the last second.
+  const since = query.historyDays === 0 ? view.now - 1000 : view.now - query.historyDays * dayMs;
+  if (!isIncremental && row.connectedAt < since) return null;
+  const user = view.users.get(row.userId);
+  return user !== undefined && isShown(view, caller, user, query) ? user : null;
 }
 
 /**
@@ -103,12 +110,57 @@ export function legacyPair(row: PresenceRecord): LegacyPair {
   return { aggregated: legacy, website: { ...legacy, pushable: false } };
 }
 
-export const presenceSection: Section<"presence"> = (view, user, request) => {
-  const state = presenceState(view, request.presences, user, {
+function queryOf(request: StateRequest): PresenceQuery {
+  return {
     lastUpdateId: null,
     historyDays: request.presenceHistoryDays,
     isModern: request.slimPresence,
     limitsToAccessible: request.limitsPresence,
-  });
-  return { ...state };
+  };
+}
+
+export const presenceSection: Section<"presence"> = (view, user, request) => {
+  return { ...presenceState(view, request.presences, user, queryOf(request)) };
 };
+
+/**
+ * The same for a viewer who may see all users. The rows are those of the instant; who they belong to is looked up when
+ * they are encoded.
+ */
+export const presencePieces: BeginSection<"presence"> = (view, _user, request) => ({
+  collect(user) {
+    const query = queryOf(request);
+    const rows = [...request.presences.all()];
+    let newest = -1;
+    function* presences(parts: (string | Buffer)[]): Iterable<number> {
+      parts.push("{");
+      let separator = "";
+      for (let start = 0; start < rows.length; start += limits.state_items_per_step_max) {
+        const entries: string[] = [];
+        for (const row of rows.slice(start, start + limits.state_items_per_step_max)) {
+          const person = shownUser(view, user, row, query);
+          if (person === null) continue;
+          newest = Math.max(newest, row.updateId);
+          const value = query.isModern ? modernPresence(row, person.joinedAt) : legacyPair(row);
+          entries.push(
+            `${JSON.stringify(query.isModern ? `${person.id}` : apiEmail(person))}:${JSON.stringify(value)}`,
+          );
+        }
+        const json = entries.join(",");
+        if (json !== "") parts.push(separator, json);
+        if (json !== "") separator = ",";
+        yield json.length + limits.state_items_per_step_max;
+      }
+      parts.push("}");
+    }
+    return {
+      presences,
+      // Written after the rows.
+      *presence_last_update_id(parts) {
+        parts.push(String(newest));
+        yield 1;
+      },
+      server_timestamp: view.now / 1000,
+    };
+  },
+});

@@ -57,3 +57,32 @@ export type Section<S extends SectionName> = (view: View, user: UserRecord, requ
 
 /** By event type. */
 export type Sections = { readonly [S in SectionName]: Section<S> };
+
+/**
+ * Appends the JSON of a value to an answer, in steps of bounded work. The value was collected before, so turns between
+ * the steps change nothing of it. Each step yields the number of characters that it had to encode.
+ */
+export type JsonWriter = (parts: (string | Buffer)[]) => Iterable<number>;
+
+/** The fields of a section at one moment: values that no turn modifies, or what writes them. */
+export type CollectedFields<S extends SectionName> = {
+  readonly [K in keyof StateOf<S>]: StateOf<S>[K] | JsonWriter;
+};
+
+/** A section whose size grows with the organization, for a viewer who may see all users. */
+export interface LongSection<S extends SectionName> {
+  /** Encodes what `collect` would have to encode, in steps like those of a `JsonWriter`. */
+  prepare?(): Iterable<number>;
+  /** Collects the section in one instant. */
+  collect(user: UserRecord): CollectedFields<S>;
+}
+
+/** Each request begins the sections that it wants. */
+export type BeginSection<S extends SectionName> = (
+  view: View,
+  user: UserRecord,
+  request: StateRequest,
+) => LongSection<S>;
+
+/** By event type. */
+export type LongSections = { readonly [S in SectionName]?: BeginSection<S> };

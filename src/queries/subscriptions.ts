@@ -27,7 +27,7 @@ export function subscriberField(view: View, channelId: number, lists: Subscriber
 }
 
 /** A bot, or a user who was active in the last two weeks, is new, or has an event queue. */
-function isAround(view: View, userId: number): boolean {
+export function isAround(view: View, userId: number): boolean {
   const user = view.users.get(userId);
   if (user === undefined) return false;
   const since = view.now - limits.subscribers_active_days * dayMs;

@@ -10,7 +10,7 @@ import {
 import { ascending, shownGroupValue } from "../../domain/group-values.ts";
 import { isMember } from "../../domain/permissions.ts";
 import { seconds } from "../../domain/presence.ts";
-import { directSystemGroups } from "../../domain/system-groups.ts";
+import { directSystemGroups, systemGroupsNow } from "../../domain/system-groups.ts";
 import type { View } from "../../domain/view.ts";
 import { type UserGroupSettingName, userGroupSettingNames } from "../../schemas/group-settings.ts";
 import type { GroupSettingValue } from "../../schemas/types.ts";
@@ -54,14 +54,16 @@ export function groupBody(view: View, group: NamedGroup, members = directMembers
 /** Direct members of the system groups, ascending. */
 function membersByRole(view: View): ReadonlyMap<string, number[]> {
   const members = new Map<string, number[]>();
-  for (const user of [...view.users.all()].sort((a, b) => a.id - b.id)) {
+  const groupsOf = systemGroupsNow(view);
+  for (const user of view.users.all()) {
     if (!user.isActive) continue;
-    for (const name of directSystemGroups(view, user)) {
+    for (const name of groupsOf(user)) {
       const known = members.get(name);
       if (known === undefined) members.set(name, [user.id]);
       else known.push(user.id);
     }
   }
+  for (const ids of members.values()) ids.sort((a, b) => a - b);
   return members;
 }
 

@@ -9,8 +9,9 @@ import { realmSetting } from "../../domain/realm-settings.ts";
 import type { View } from "../../domain/view.ts";
 import { roles } from "../../schemas/types.ts";
 import type { UserBody, UserRecord } from "../../schemas/users.ts";
+import { encodedPeople } from "./encoded-users.ts";
 import { type ProfileDatumBody, profileData } from "./profile-data.ts";
-import type { Section, StateRequest } from "./state-section.ts";
+import type { BeginSection, Section, StateRequest } from "./state-section.ts";
 
 type VisibleUser = Omit<UserBody, "is_active"> & { readonly profile_data?: Record<string, ProfileDatumBody> };
 
@@ -44,6 +45,24 @@ export const realmUserState: Section<"realm_user"> = (
   return {
     realm_users: active,
     realm_non_active_users: inactive,
+    ...ownFields(view, user, webPublicStreamsEnabled),
+  };
+};
+
+/** The same for a viewer who may see all users, from cached JSON. */
+export const realmUserPieces: BeginSection<"realm_user"> = (view, _user, request) => ({
+  collect(user) {
+    const { active, inactive } = encodedPeople(view).collect(user, request.clientGravatar);
+    return {
+      realm_users: active,
+      realm_non_active_users: inactive,
+      ...ownFields(view, user, request.webPublicStreamsEnabled),
+    };
+  },
+});
+
+function ownFields(view: View, user: UserRecord, isWebPublicAllowed: boolean) {
+  return {
     cross_realm_bots: [],
     user_id: user.id,
     email: apiEmail(user),
@@ -54,9 +73,9 @@ export const realmUserState: Section<"realm_user"> = (
     is_owner: user.role === roles.owner,
     is_moderator: user.role === roles.moderator,
     is_guest: isGuest(user),
-    ...ownRights(view, user, webPublicStreamsEnabled),
+    ...ownRights(view, user, isWebPublicAllowed),
   };
-};
+}
 
 /** Values that clients would otherwise derive from permissions (OpenAPI register-queue). */
 function ownRights(view: View, user: UserRecord, isWebPublicAllowed: boolean) {

@@ -26,6 +26,8 @@ export type BodyParts = readonly (string | Buffer)[];
 export interface EncodedAnswer {
   readonly kind: "encoded";
   readonly fields: string | BodyParts;
+  /** Some of these fields as values, for the server itself. */
+  readonly values?: Answer;
   /** Identifies this content: a client that sends it in If-None-Match gets 304. Quoted, as in the header. */
   readonly etag?: string;
 }

@@ -4,19 +4,18 @@ import { command } from "../../../actors/protocol/decision.ts";
 import { type BotQueueDefaults, botQueueDefaults } from "../../../domain/bots.ts";
 import { extraTypeFor } from "../../../domain/emoji/extra-type.ts";
 import { liveNarrowProblem, readNarrow, termsOf } from "../../../domain/narrow/narrow.ts";
-import { isGuest } from "../../../domain/permissions.ts";
+import { canAccessAllUsers, isGuest } from "../../../domain/permissions.ts";
 import { codePoints } from "../../../domain/text.ts";
-import type { ParamsOf, ResultOf } from "../../../schemas/endpoint.ts";
+import type { ParamsOf } from "../../../schemas/endpoint.ts";
 import { isRefusal, refuse } from "../../../schemas/errors.ts";
 import { eventTypes } from "../../../schemas/events.ts";
 import { limits } from "../../../schemas/limits.ts";
 import { clientCapabilities, deleteQueue, type QueueOptions } from "../../../schemas/queues.ts";
 import { getEvents, registerQueue } from "../../../schemas/register.ts";
 import { featureLevel, serverVersion } from "../../../schemas/server.ts";
-import type { UserRecord } from "../../../schemas/users.ts";
 import { bind, type Call, callerNow, requireCaller } from "../../operations/calls.ts";
-import { registerState } from "../../queries/register-state.ts";
-import type { Sections, UploadBounds } from "../../queries/state-section.ts";
+import { registerState, type StateChoice, StateInPasses } from "../../queries/register-state.ts";
+import type { LongSections, Sections, UploadBounds } from "../../queries/state-section.ts";
 import type { Realm } from "../../runtime/realm.ts";
 import { ok } from "../../runtime/results.ts";
 import type { Hub } from "./hub.ts";
@@ -25,6 +24,7 @@ import { poll } from "./long-poll.ts";
 export interface RealtimeRouteOptions {
   /** The sections of POST /register. */
   readonly sections: Sections;
+  readonly longSections: LongSections;
   readonly hubOf: (realm: Realm) => Hub;
   /** Lifespan of a queue without a reader, unless the client asks for more. */
   readonly idleQueueTimeoutMs: number;
@@ -74,6 +74,10 @@ async function register(call: Call<RegisterParams>, options: RealtimeRouteOption
   const narrowed = readNarrow(realm.view, caller, terms);
   if (isRefusal(narrowed)) return narrowed;
 
+  const choice = choiceOf(call, queueOptions, options);
+  // Others see placeholders, which are put into the complete answer.
+  const state = canAccessAllUsers(realm.view, caller) ? new StateInPasses(realm.view, caller, choice) : null;
+  await state?.prepare();
   const queueId = `${realm.epoch}-${randomBytes(12).toString("hex")}`;
   const lifespanMs = Math.max(options.idleQueueTimeoutMs, (params.queue_lifespan_secs ?? 0) * 1000);
   const registered = await realm.dispatcher.ask(
@@ -95,54 +99,58 @@ async function register(call: Call<RegisterParams>, options: RealtimeRouteOption
   // account.
   const owner = callerNow(call);
   if (!owner.isActive) return refuse.userDeactivated();
-  return ok(stateAt(call, owner, queueId, queueOptions, options));
+  // There is no await from here until the state is collected: `last_event_id` and the state belong to one moment, after
+  // the flush that made the queue (E2).
+  const lastEventId = realm.view.position - 1;
+  options.hubOf(realm).queue(queueId)?.startAt(lastEventId);
+  const head = headOf(queueId, lastEventId, options);
+  if (state === null || !canAccessAllUsers(realm.view, owner)) {
+    return ok({ ...head, ...registerState(choice.sections, realm.view, owner, choice.types, choice.request) });
+  }
+  state.collect(owner);
+  const fields = await state.encode(head);
+  return callerNow(call).isActive ? { kind: "encoded" as const, fields, values: head } : refuse.userDeactivated();
 }
 
-/**
- * There is no await in here: `last_event_id` and the state belong to one moment, after the flush that made the queue
- * (E2).
- */
-function stateAt(
-  call: Call<RegisterParams>,
-  owner: UserRecord,
-  queueId: string,
-  queueOptions: QueueOptions,
-  options: RealtimeRouteOptions,
-): ResultOf<typeof registerQueue> {
-  const { realm, params } = call;
-  const { view } = realm;
-  const lastEventId = view.position - 1;
-  options.hubOf(realm).queue(queueId)?.startAt(lastEventId);
-  const types = params.fetch_event_types ?? params.event_types ?? null;
-  const state = registerState(options.sections, view, owner, types, {
-    clientGravatar: params.client_gravatar,
-    slimPresence: params.slim_presence,
-    subscriberLists: params.include_subscribers,
-    presenceHistoryDays: params.presence_history_limit_days ?? limits.presence_history_days,
-    allowsNullNotifications: queueOptions.capabilities.includes("notification_settings_null"),
-    allowsEmptyTopicName: queueOptions.capabilities.includes("empty_topic_name"),
-    takesSettingsObject: queueOptions.capabilities.includes("user_settings_object"),
-    takesUrlTemplates: queueOptions.capabilities.includes("linkifier_url_template"),
-    allowsIncompleteUserList: queueOptions.capabilities.includes("user_list_incomplete"),
-    includesDeactivatedGroups: queueOptions.capabilities.includes("include_deactivated_groups"),
-    showsArchived: queueOptions.capabilities.includes("archived_channels"),
-    extraEmojiType: extraTypeFor(call.client),
-    siteUrl: call.siteUrl,
-    limitsPresence: options.limitsPresence,
-    webPublicStreamsEnabled: options.webPublicStreamsEnabled,
-    sendsEmail: options.sendsEmail,
-    uploads: options.uploads,
-    startedAt: options.startedAt,
-    presences: realm.projections.presence,
-  });
+function headOf(queueId: string, lastEventId: number, { idleQueueTimeoutMs }: RealtimeRouteOptions) {
   return {
     queue_id: queueId,
     last_event_id: lastEventId,
     zulip_version: serverVersion,
     zulip_merge_base: serverVersion,
     zulip_feature_level: featureLevel,
-    idle_queue_timeout_secs: Math.round(options.idleQueueTimeoutMs / 1000),
-    ...state,
+    idle_queue_timeout_secs: Math.round(idleQueueTimeoutMs / 1000),
+  };
+}
+
+function choiceOf(call: Call<RegisterParams>, queueOptions: QueueOptions, options: RealtimeRouteOptions): StateChoice {
+  const { realm, params } = call;
+  const { capabilities } = queueOptions;
+  return {
+    sections: options.sections,
+    longSections: options.longSections,
+    types: params.fetch_event_types ?? params.event_types ?? null,
+    request: {
+      clientGravatar: params.client_gravatar,
+      slimPresence: params.slim_presence,
+      subscriberLists: params.include_subscribers,
+      presenceHistoryDays: params.presence_history_limit_days ?? limits.presence_history_days,
+      allowsNullNotifications: capabilities.includes("notification_settings_null"),
+      allowsEmptyTopicName: capabilities.includes("empty_topic_name"),
+      takesSettingsObject: capabilities.includes("user_settings_object"),
+      takesUrlTemplates: capabilities.includes("linkifier_url_template"),
+      allowsIncompleteUserList: capabilities.includes("user_list_incomplete"),
+      includesDeactivatedGroups: capabilities.includes("include_deactivated_groups"),
+      showsArchived: capabilities.includes("archived_channels"),
+      extraEmojiType: extraTypeFor(call.client),
+      siteUrl: call.siteUrl,
+      limitsPresence: options.limitsPresence,
+      webPublicStreamsEnabled: options.webPublicStreamsEnabled,
+      sendsEmail: options.sendsEmail,
+      uploads: options.uploads,
+      startedAt: options.startedAt,
+      presences: realm.projections.presence,
+    },
   };
 }
 

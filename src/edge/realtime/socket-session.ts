@@ -232,7 +232,8 @@ export class SocketSession implements ApiKeyConnection, FrameOutput, Unauthentic
       this.#callsPending--;
       inFlight.release();
       const isSent = this.#answer(frame.ref, this.#encoded(frame.ref, result, call.ignored));
-      if (frame.type === "register" && result.kind === "ok") this.#follow(user, result.answer, isSent);
+      const answered = result.kind === "ok" ? result.answer : result.kind === "encoded" ? result.values : undefined;
+      if (frame.type === "register" && answered !== undefined) this.#follow(user, answered, isSent);
       this.#countRefused(status === 429);
       this.#closeIfDue();
     };

@@ -7,6 +7,7 @@ import type { View } from "../../../domain/view.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import { getUserStatus, type StatusChange, updateStatus, updateStatusForUser } from "../../../schemas/status.ts";
+import { userSetting } from "../../../schemas/user-settings.ts";
 import type { UserRecord } from "../../../schemas/users.ts";
 import type { Section } from "../../queries/state-section.ts";
 import { bind, type Call, requireCaller } from "../calls.ts";
@@ -37,8 +38,11 @@ export const userStatusState: Section<"user_status"> = (view, viewer, { extraEmo
   );
   const statuses: Record<string, StatusBody> = {};
   for (const user of view.users.all()) {
+    const row = rows.get(user.id);
+    // Most people have no status, and cost no more than this.
+    if (row === undefined && userSetting(user, "presence_enabled")) continue;
     if (user.botType !== null || !canAccessUser(view, viewer, user)) continue;
-    const body = statusBody(user, rows.get(user.id), extraEmojiType);
+    const body = statusBody(user, row, extraEmojiType);
     if (Object.keys(body).length > 0) statuses[String(user.id)] = body;
   }
   return { user_status: statuses };

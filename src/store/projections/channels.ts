@@ -94,6 +94,8 @@ export class SubscriptionsProjection implements Projection {
   readonly #subscribers = new Map<number, Set<number>>();
   readonly #former = new Map<number, Set<number>>();
   readonly #deactivated = new Set<number>();
+  /** Versions of the lists of subscribers, by channel. Derived data; not part of the snapshot. */
+  readonly #versions = new Map<number, number>();
 
   apply(delta: Delta<"channels" | "subscriptions" | "users">): void {
     if (delta.table === "users") this.#applyUser(delta.key, delta.row);
@@ -152,6 +154,9 @@ export class SubscriptionsProjection implements Projection {
 
   #setSubscription(channelId: number, userId: number, subscription: SubscriptionRecord | null): void {
     const isSubscribed = subscription?.isActive === true && !this.#deactivated.has(userId);
+    if (isSubscribed !== this.isSubscribed(userId, channelId)) {
+      this.#versions.set(channelId, this.versionOf(channelId) + 1);
+    }
     putIn(this.#subscribers, channelId, userId, isSubscribed);
     putIn(this.#former, channelId, userId, subscription?.isActive === false);
   }
@@ -170,6 +175,10 @@ export class SubscriptionsProjection implements Projection {
 
   ofChannel(channelId: number): ReadonlySet<number> {
     return this.#subscribers.get(channelId) ?? nobody;
+  }
+
+  versionOf(channelId: number): number {
+    return this.#versions.get(channelId) ?? 0;
   }
 
   formerOfChannel(channelId: number): ReadonlySet<number> {

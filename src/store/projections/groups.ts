@@ -41,14 +41,20 @@ export class GroupsProjection implements Projection {
   /** Derived data; not part of the snapshot. */
   readonly #scopes = new Map<number, GroupScope>();
   #scopeIds = 0;
+  #version = 0;
 
   apply(delta: Delta<"groups" | "groupMembers">): void {
+    this.#version++;
     if (delta.table === "groupMembers") {
       const [groupId, userId] = delta.key;
       this.#setMember(groupId, userId, delta.row !== null);
     } else {
       this.#applyGroup(delta.key, delta.row);
     }
+  }
+
+  get version(): number {
+    return this.#version;
   }
 
   #applyGroup(id: number, after: GroupRecord | null): void {

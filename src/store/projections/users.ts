@@ -14,6 +14,8 @@ export class UsersProjection implements Projection {
   /** A single id if the name is unique: a set of one would cost more than everything else stored for a name. */
   readonly #byName = new Map<string, number | Set<number>>();
   #activeOwners = 0;
+  /** Derived data; not part of the snapshot. */
+  #activityVersion = 0;
 
   check({ row: user }: Delta<"users">): void {
     if (user === null) return;
@@ -30,6 +32,7 @@ export class UsersProjection implements Projection {
       if (isActiveOwner(before)) this.#activeOwners--;
     }
     const after = delta.row;
+    if (before?.isActive !== after?.isActive) this.#activityVersion++;
     if (after === null) {
       this.#byId.delete(id);
       return;
@@ -74,6 +77,10 @@ export class UsersProjection implements Projection {
 
   get activeOwners(): number {
     return this.#activeOwners;
+  }
+
+  get activityVersion(): number {
+    return this.#activityVersion;
   }
 
   snapshot(): unknown {
