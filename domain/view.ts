@@ -235,6 +235,8 @@ export interface View {
   hasTopicRoom(userId: UserId): boolean;
   /** Reads a row; inside a turn it sees the turn's own writes. */
   row<T extends TableName>(table: T, key: KeyOf<T>): RowOf<T> | undefined;
+  /** The same for a scan of many rows, which would replace everything else in a cache. */
+  scannedRow<T extends TableName>(table: T, key: KeyOf<T>): RowOf<T> | undefined;
   /** Rows of a slice, read at once: no cursor stays open (pitfalls 1.4). */
   rows<T extends TableName>(table: T, range: RangeOptions<T>): { key: KeyOf<T>; row: RowOf<T> }[];
   /** Keys of a slice. */

@@ -31,7 +31,13 @@ const limits = {
   fetch_characters_max: 16_000_000,
   /** Channels and conversations whose indexes are merged for one feed; with more, the newest messages are scanned. */
   feed_places_max: 2000,
+  /** After a pause, an answer with more messages is not built in one pass. */
+  fetch_again_rows_max: 250,
+  /** Ends of encoded messages that messages of one author in one topic share, for the whole process: about 500 characters each. */
+  message_ends_max: 4096,
   topics_per_list_max: 100_000,
+  /** Topics of such a list that one pass of the event loop reads. */
+  topics_per_pass_max: 500,
   recent_direct_conversations_max: 1000,
   topic_participants_scanned_max: 1000,
   /** If a message names more users, none of them automatically follows its topic. */

@@ -4,16 +4,19 @@
  * while the other rows that it used are the same.
  */
 
+import { LRUCache } from "lru-cache";
 import { flagsOf } from "../../domain/message-flags.ts";
+import { seconds } from "../../domain/presence.ts";
 import type { ReadState } from "../../domain/read-state.ts";
 import type { View } from "../../domain/view.ts";
 import type { ChannelRecord } from "../../schemas/channels.ts";
+import { limits } from "../../schemas/limits.ts";
 import type { MessageFlag } from "../../schemas/message-flags.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
 import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { hiddenOrigins } from "./message-history.ts";
-import { type MessageOptions, messageBody } from "./messages.ts";
+import { hiddenOrigins, nothingHidden } from "./message-history.ts";
+import { type MessageOptions, messageBody, messageIn } from "./messages.ts";
 
 /** The values besides its row that a message's JSON depends on. */
 interface Sources {
@@ -100,12 +103,65 @@ function startOf(
     if (typeof known.start === "string") known.start = bytesOf(known.start);
     return known.start;
   }
-  const start = encode(view, reader, message, options);
+  const start = encodePlain(view, message, { conversation, channel, sender, options });
   // The conversation's row changes with every post, but only its topic is shown.
   const sources = { topic: conversation.topic, channel, sender, realm, linkifiers, options };
   if (start !== undefined) encodedByRow.set(message, { sources, start });
   return start;
 }
+
+/** The end of the encoded messages that one author sent to one topic by one client, from the field `client` on. */
+interface SharedEnd {
+  readonly sources: Sources;
+  readonly client: string;
+  readonly isMe: boolean;
+  readonly json: string;
+}
+
+const sharedEnds = new LRUCache<number, SharedEnd>({ maxSize: limits.message_ends_max, sizeCalculation: () => 1 });
+
+interface PlainMessage {
+  readonly conversation: ConversationRecord;
+  readonly channel: ChannelRecord;
+  readonly sender: UserRecord;
+  readonly options: MessageOptions;
+}
+
+/** A message that depends on no other rows. Only its id, text and time differ from others of its author in its topic. */
+function encodePlain(view: View, message: MessageRecord, { conversation, channel, sender, options }: PlainMessage) {
+  const key = conversation.id * senders_max + sender.id;
+  const known = sharedEnds.get(key);
+  const isMe = hasTrait(message.traits, "isMe");
+  const { client } = message;
+  const { realm, linkifiers } = view;
+  if (
+    known !== undefined &&
+    known.client === client &&
+    known.isMe === isMe &&
+    known.sources.topic === conversation.topic &&
+    known.sources.channel === channel &&
+    known.sources.sender === sender &&
+    known.sources.realm === realm &&
+    known.sources.linkifiers === linkifiers &&
+    areSame(known.sources.options, options)
+  ) {
+    const [text, type] = options.applyMarkdown ? [message.rendered, "text/html"] : [message.content, "text/x-markdown"];
+    const content = `"content":${JSON.stringify(text)},"content_type":"${type}"`;
+    const time = seconds(message.sentAt);
+    return `{"id":${message.id},"sender_id":${sender.id},${content},"timestamp":${time}${known.json}`;
+  }
+  const body = messageIn(view, conversation, message, options, nothingHidden);
+  if (body === undefined) return undefined;
+  const json = `${JSON.stringify(body).slice(0, -1)},`;
+  // Quotes are escaped within strings, and no field before it contains another text.
+  const end = json.slice(json.indexOf(',"client":'));
+  const sources = { topic: conversation.topic, channel, sender, realm, linkifiers, options };
+  sharedEnds.set(key, { sources, client, isMe, json: end });
+  return json;
+}
+
+/** Ids of conversations and senders below this bound make one exact number; other pairs may share an entry. */
+const senders_max = 2 ** 26;
 
 /** In memory of its own: a slice of Node's pool would keep all of the pool. */
 function bytesOf(text: string): Buffer {

@@ -179,10 +179,27 @@ export class MessageWalk {
    */
   async shown<T>(found: readonly MessageRecord[], begin: Begin<T>): Promise<readonly T[] | null> {
     const turn = this.#enter();
-    if (turn !== null) await turn;
-    const values = this.#shownAtOnce(found, begin);
+    if (turn !== null) await this.#waitUnlessStale(turn, found);
+    // After a pause each message is read again, so that more than a few take more than one pass.
+    const isShort = !this.#hasPaused || found.length <= limits.fetch_again_rows_max;
+    const values = isShort ? this.#shownAtOnce(found, begin) : null;
     this.#leave();
     return values ?? (await this.#shownInPasses(found.map(withoutTexts), begin));
+  }
+
+  /** Messages are read again after a pause only if a turn has changed one of them, or the reader's rights, meanwhile. */
+  async #waitUnlessStale(turn: Promise<void>, found: readonly MessageRecord[]): Promise<void> {
+    const hadPaused = this.#hasPaused;
+    const reader = this.#reader;
+    const watch = this.#view.watchMessages(reader.id);
+    try {
+      await turn;
+      const { isAllStale, messages, conversations } = watch.take();
+      const isStale = ({ id, conversationId }: MessageRecord) => messages.has(id) || conversations.has(conversationId);
+      this.#hasPaused = hadPaused || isAllStale || this.#reader !== reader || found.some(isStale);
+    } finally {
+      watch.close();
+    }
   }
 
   /** @returns null if it takes more than one pass */

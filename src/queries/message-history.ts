@@ -108,7 +108,7 @@ function placesOf(view: View, message: MessageRecord, conversation: Conversation
 /** Ids of channels in which a reader may not know of a message. */
 export type HiddenChannels = ReadonlySet<number>;
 
-const nothingHidden: HiddenChannels = new Set();
+export const nothingHidden: HiddenChannels = new Set();
 
 /**
  * The former channels of a message in which the reader may not know of it (S1). Nearly always none, without a lookup.

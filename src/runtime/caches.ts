@@ -59,6 +59,10 @@ class CachedTable {
     return row;
   }
 
+  peek(name: Name): Kept | undefined {
+    return this.#rows.peek(name);
+  }
+
   set(name: Name, row: Kept): void {
     this.#rows.set(name, row);
     this.#lastName = name;
@@ -108,6 +112,13 @@ export class RowCache {
     const row = read(table, key);
     rows.set(name, (row as object | undefined) ?? absent);
     return row;
+  }
+
+  /** The same for a scan of many rows: it neither caches what it reads nor keeps it in the cache. */
+  peek<R>(table: TableName, key: unknown, read: ReadRow<R>): R | undefined {
+    const known = this.#tables.get(table)?.peek(nameOf(key));
+    if (known === undefined) return read(table, key);
+    return known === absent ? undefined : (known as R);
   }
 
   apply({ table, key, row }: Delta): void {

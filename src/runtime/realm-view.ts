@@ -321,6 +321,11 @@ export class RealmView implements View {
     return this.cache.get(table, key, this.#read) as RowOf<T> | undefined;
   }
 
+  scannedRow<T extends TableName>(table: T, key: KeyOf<T>): RowOf<T> | undefined {
+    if (this.#reads.isWatched) this.#lmdb.noteRead(table, key);
+    return this.cache.peek(table, key, this.#read) as RowOf<T> | undefined;
+  }
+
   readonly #read = (table: TableName, key: unknown): unknown => this.#lmdb.get(table, key as KeyOf<TableName>);
 
   rows<T extends TableName>(table: T, range: RangeOptions<T>) {

@@ -136,3 +136,25 @@ t.test("[S3] cached small rows are limited in number, per table", async (t) => {
   read(2);
   t.equal(reads, limits.cached_rows_per_table_max + 2, "one more evicts the one that was not read for longest");
 });
+
+t.test("[M9] message_ends_max: messages of one author in one topic differ in their own fields only", async (t) => {
+  const contents = ["first", '"quoted", "client": \\ 🦊', "/me waves", "last"];
+  const ids: number[] = [];
+  for (const content of contents) ids.push(await member.say("kept", "shared ends", content));
+  const other = await owner.say("kept", "shared ends", "by somebody else");
+  const shown = async (params: Params) =>
+    (await owner.get("/messages", { message_ids: [...ids, other], client_gravatar: true, ...params })).body.messages;
+  for (const params of [{ apply_markdown: false }, {}, { allow_empty_topic_name: true }, { client_gravatar: false }]) {
+    const messages: Event[] = await shown(params);
+    const [first, quoted, me, last, foreign] = messages as [Event, Event, Event, Event, Event];
+    const own = ({ id: _id, content: _content, timestamp: _time, is_me_message: _me, ...rest }: Event) => rest;
+    for (const message of [quoted, me, last]) t.strictSame(own(message), own(first));
+    t.strictSame([quoted.is_me_message, me.is_me_message, last.is_me_message], [false, true, false]);
+    t.strictSame([foreign.sender_id, foreign.content_type], [owner.userId, first.content_type]);
+    if (params.apply_markdown === false)
+      t.strictSame(
+        messages.slice(0, 4).map(({ content }) => content),
+        contents,
+      );
+  }
+});

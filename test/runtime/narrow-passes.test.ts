@@ -3,9 +3,13 @@
  * requests run between their passes.
  */
 import t, { type Test } from "tap";
+import { readNarrow } from "../../domain/narrow/narrow.ts";
+import { isRefusal } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { messageFetchRoutes } from "../../src/operations/routes/message-fetch.ts";
+import { fetchMessages, MessageWalk } from "../../src/queries/message-fetch.ts";
 import { callOf, read } from "../sim/calls.ts";
+import { counted } from "../support/filled.ts";
 import { answerOf, commands, generalId, type OpenRealm, openNewRealm, ownerId, turn } from "../support/runtime.ts";
 
 const perPass = limits.narrow_rows_per_pass_max;
@@ -74,10 +78,10 @@ t.test("[S3] narrow_rows_per_pass_max: a request for more ids than one pass read
   t.ok(over.passes > at.passes, `${at.passes} and ${over.passes} passes`);
 });
 
-t.test("[S3] narrow_rows_per_pass_max: a list of more topics than one pass reads contains each of them", async (t) => {
+t.test("[S3] topics_per_pass_max: a list of more topics than one pass reads contains each of them", async (t) => {
   const bench = await openNewRealm(t);
   const before = await asked(t, bench, "get-stream-topics", { stream_id: generalId, allow_empty_topic_name: true });
-  const count = 2 * perPass;
+  const count = 4 * limits.topics_per_pass_max;
   await postAll(
     bench,
     Array.from({ length: count }, (_, index) => [`topic ${index}`, "x"] as const),
@@ -86,5 +90,36 @@ t.test("[S3] narrow_rows_per_pass_max: a list of more topics than one pass reads
   const { body, passes } = await asked(t, bench, "get-stream-topics", params);
   t.equal(body.topics.length, before.body.topics.length + count);
   t.equal(new Set(body.topics.map((topic: { name: string }) => topic.name)).size, body.topics.length, "each once");
-  t.ok(passes > before.passes, `${before.passes} and ${passes} passes`);
+  t.ok(passes >= before.passes + 4, `${before.passes} and ${passes} passes`);
+  const newestFirst = body.topics.map(({ max_id: id }: { max_id: number }) => id);
+  t.strictSame(
+    newestFirst,
+    [...newestFirst].sort((a, b) => b - a),
+  );
 });
+
+t.test(
+  "[S3] fetch_again_rows_max: a page over more than one pass reads each message twice, not once more",
+  async (t) => {
+    const bench = await openNewRealm(t);
+    const count = perPass;
+    await postAll(
+      bench,
+      Array.from({ length: count }, (_, index) => ["t", `m${index}`] as const),
+    );
+    const { realm } = bench;
+    const reader = realm.view.users.get(ownerId);
+    const narrowed = reader === undefined ? null : readNarrow(realm.view, reader, []);
+    if (reader === undefined || narrowed === null || isRefusal(narrowed)) throw new Error("there is no owner");
+    const { view, looks } = counted(realm.view);
+    const walk = new MessageWalk(view, reader, narrowed, () => false);
+    const { messages } = await fetchMessages(walk, { anchor: 1, before: 0, after: count, includesAnchor: false });
+    const shownIds = await walk.shown(messages, () => ({ id, content }) => ({
+      value: `${id} ${content}`,
+      characters: 500,
+    }));
+    t.strictSame(shownIds?.length, messages.length, "each message");
+    t.equal(new Set(shownIds).size, messages.length, "with its text");
+    t.ok((looks.get("row messages") ?? 0) <= 2 * count, `${looks.get("row messages")} reads of ${count} messages`);
+  },
+);

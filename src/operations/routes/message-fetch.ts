@@ -140,7 +140,9 @@ export const messageFetchRoutes = [
     const channel = readable();
     if (channel === null) return refuse.invalidChannelId();
     const topics = await channelTopics(view, reader, channel, call.params.allow_empty_topic_name);
-    return readable() === null ? refuse.invalidChannelId() : ok({ topics });
+    if (readable() === null) return refuse.invalidChannelId();
+    const parts = topics.map((group) => [group]);
+    return encodedList(parts, { start: '"topics":[', end: "]" });
   }),
 ];
 
