@@ -8,6 +8,7 @@ import { messageTerms, senderTerms, topicTerms } from "../../domain/search/terms
 import { systemClock } from "../../src/runtime/clock.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import { SearchIndexer } from "../../src/runtime/search-indexer.ts";
+import { searchStateKey, stateOf } from "../../src/store/search-index.ts";
 import { alarm, askAll, createOrganization, GENERAL, newMember, OWNER } from "./organization.ts";
 
 const CONTENT_CHARACTERS = 200;
@@ -20,6 +21,11 @@ export interface Filling {
   readonly topics: number;
   /** The messages are written by another user, so they are unread for the owner. */
   readonly areUnread: boolean;
+  /**
+   * The rows of the messages are written as the actors would write them, without their events and the search index:
+   * 1,000,000 messages in less than a minute instead of twelve. For scenarios that neither search nor replay.
+   */
+  readonly areRowsOnly?: boolean;
   /** Number of members besides the owner. By default a single author if the messages are unread, otherwise none. */
   readonly people?: number;
 }
@@ -39,8 +45,54 @@ export function topicName(index: number): string {
 export async function fill(dataFolder: string, filling: Filling): Promise<void> {
   await createOrganization(dataFolder, async (realm) => {
     await askAll(realm, Math.max(filling.areUnread ? 1 : 0, filling.people ?? 0), newMember);
-    await addMessages(realm, filling);
+    await (filling.areRowsOnly === true ? addRows : addMessages)(realm, filling);
   });
+}
+
+/** Messages of one transaction. */
+const ROWS_AT_ONCE = 20_000;
+
+/** The first message of each topic, and the last one of all, are posted; the rows of the others are copies of these. */
+async function addRows(realm: Realm, { messages, topics, areUnread }: Filling): Promise<void> {
+  const random = randomNumbers();
+  const senderId = areUnread ? OWNER.id + 1 : OWNER.id;
+  const posted = Math.min(messages, topics + 1);
+  const { view, lmdb, dispatcher } = realm;
+  const first = view.counter("message") + 1;
+  await askAll(realm, Math.min(posted, topics), (index) => newMessage(senderId, topicName(index), contentOf(random)));
+  const firstId = view.counter("message") + 1;
+  const last = firstId + messages - posted;
+  const model = view.row("messages", firstId - 1);
+  if (model === undefined) return;
+  const places = new Map<number, number>();
+  for (let id = first; id < firstId; id += 1) {
+    const row = view.row("messages", id);
+    if (row?.senderId === senderId) places.set(places.size, row.conversationId);
+  }
+  const newest = new Map<number, number>();
+  for (let start = firstId; start < last; start += ROWS_AT_ONCE) {
+    lmdb.transaction(() => {
+      for (let id = start; id < Math.min(last, start + ROWS_AT_ONCE); id += 1) {
+        const content = contentOf(random);
+        const conversationId = places.get((id - firstId) % places.size) ?? model.conversationId;
+        lmdb.put("messages", id, { ...model, id, conversationId, content, rendered: `<p>${content}</p>` });
+        lmdb.put("conversationMessages", [conversationId, id], { senderId, traits: model.traits });
+        lmdb.put("channelMessages", [GENERAL, id], { conversationId, senderId, traits: model.traits });
+        newest.set(conversationId, id);
+      }
+    });
+  }
+  lmdb.transaction(() => {
+    for (const [id, lastMessageId] of newest) {
+      const row = lmdb.get("conversations", id);
+      if (row !== undefined) lmdb.put("conversations", id, { ...row, lastMessageId });
+    }
+    const indexed = { ...stateOf(undefined), messagesUpTo: last };
+    lmdb.put("searchState", searchStateKey, indexed);
+  });
+  dispatcher.realmCounters.turn.counters.message = last - 1;
+  // A turn stores the counters.
+  await askAll(realm, 1, () => newMessage(senderId, topicName(topics), contentOf(random)));
 }
 
 export async function addMessages(realm: Realm, { messages, topics, areUnread }: Filling): Promise<void> {

@@ -14,8 +14,8 @@ const PREFIX = "filled-";
 
 /** Fills a folder, or reuses the one of an earlier run. @returns a function that gives each server a copy */
 export async function filled({ workspace, progress }: Context, filling: Filling): Promise<Prepare> {
-  const { messages, topics, areUnread, people = 0 } = filling;
-  const name = `${PREFIX}${sourcesHash()}-${messages}-${topics}-${areUnread ? "unread" : "read"}-${people}`;
+  const { messages, topics, areUnread, people = 0, areRowsOnly = false } = filling;
+  const name = `${PREFIX}${sourcesHash()}-${messages}-${topics}-${areUnread ? "unread" : "read"}-${people}${areRowsOnly ? "-rows" : ""}`;
   const cache = dirname(workspace.folder);
   const kept = join(cache, name);
   const isKept = messages >= FILLED_MESSAGES_KEPT_MIN;

@@ -47,7 +47,7 @@ function common(connections: number, ratePerSecond: number) {
 async function run(context: Context): Promise<Outcome> {
   const { settings, progress, seed } = context;
   const messages = settings.messages ?? 0;
-  const prepare = await filled(context, { messages, topics: TOPICS, areUnread: true });
+  const prepare = await filled(context, { messages, topics: TOPICS, areUnread: true, areRowsOnly: true });
   let dataFolder = "";
   const server = await context.openServer((folder) => {
     dataFolder = folder;

@@ -40,7 +40,7 @@ function common(connections: number, ratePerSecond: number) {
 async function run(context: Context): Promise<Outcome> {
   const { settings, progress } = context;
   const messages = settings.messages ?? 0;
-  const prepare = await filled(context, { messages, topics: 1, areUnread: true });
+  const prepare = await filled(context, { messages, topics: 1, areUnread: true, areRowsOnly: true });
   const server = await context.openServer(prepare);
   const api = new Api(server, server.credentials);
   const baseline = await openBaseline(context, { program: "baselines/delete-topic" });
