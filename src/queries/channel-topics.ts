@@ -13,7 +13,7 @@ export type EncodedTopics = readonly string[];
 
 /**
  * Works in passes, because a channel may have any number of topics: the cost of each is the same however many there
- * are, so what it reads is not cached. A topic is encoded when it is read, because encoding all of them at the end would
+ * are. A topic is encoded when it is read, because encoding all of them at the end would
  * take longer than a pass.
  * @param most if there are more, the first ones by name
  */
@@ -33,8 +33,10 @@ export async function channelTopics(
   if (turn !== null) await turn;
   for (;;) {
     const rows = view.rows("topicNames", { start, end: [channel.id + 1], limit });
+    // The rows of a usual channel fit into the cache; those of a long list would replace all others.
+    const isFirst = topics.size === 0;
     for (const { row } of rows) {
-      const conversation = view.scannedRow("conversations", row.id);
+      const conversation = isFirst ? view.row("conversations", row.id) : view.scannedRow("conversations", row.id);
       const newest = conversation === undefined ? null : newestReadable(view, reader, channel, conversation);
       if (conversation === undefined || newest === null || topics.size >= most) continue;
       const shown = JSON.stringify(shownTopic(view, conversation.topic, allowsEmptyTopic));
