@@ -58,7 +58,8 @@ relate(
   "events about newly visible private channels fit into a turn",
 );
 relate(
-  limits.search_unindexed_messages_max >= limits.search_tail_messages_max,
+  limits.search_unindexed_passes_max * limits.narrow_rows_per_pass_max >=
+    2 * limits.search_rows_per_message * (limits.search_tail_messages_max + limits.search_segment_messages),
   "a search finds everything while the indexer is not far behind",
 );
 relate(limits.presence_hidden_s > limits.presence_offline_threshold_s, "a user who hides appears offline at once");

@@ -15,11 +15,8 @@ import type { MessageRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { Step } from "./id-streams.ts";
 import { type Plan, type PlanKind, planOf, type SearchPlan } from "./message-plan.ts";
-import { longAnswers, PassBudget, passes } from "./passes.ts";
+import { longAnswers, PassBudget, passes, type Share } from "./passes.ts";
 import { SearchedWords } from "./searched-words.ts";
-
-/** A message that is folded and compared costs as much as reading so many. */
-const rowsPerSearched = 3;
 
 export interface FetchRange {
   readonly anchor: number;
@@ -58,7 +55,7 @@ export interface Collected {
   readonly messages: MessageRecord[];
   /** There are no more messages in that direction. */
   readonly isExhausted: boolean;
-  /** The last message that was examined, if the walk stops at `search_unindexed_messages_max` and did. */
+  /** The last message that was examined, if the walk stops at `search_unindexed_passes_max` and did. */
   readonly stoppedAt: number | null;
 }
 
@@ -90,6 +87,30 @@ function withoutTexts(message: MessageRecord): MessageRecord {
   return { ...message, content: "", rendered: "" };
 }
 
+/** Work that a request may still do in vain on messages that the search index does not list. */
+export class UnindexedAllowance {
+  #left: Share = limits.search_unindexed_passes_max;
+
+  get isSpent(): boolean {
+    return this.#left <= 0;
+  }
+
+  spend(share: Share): void {
+    this.#left -= share;
+  }
+
+  renew(): void {
+    this.#left = limits.search_unindexed_passes_max;
+  }
+}
+
+export interface WalkOptions {
+  /** At `search_unindexed_passes_max` the walk stops instead of leaving messages out. */
+  readonly stopsUnindexed?: boolean;
+  /** For several walks of one request. */
+  readonly unindexed?: UnindexedAllowance;
+}
+
 export class MessageWalk {
   readonly #view: View;
   #reader: UserRecord;
@@ -103,19 +124,25 @@ export class MessageWalk {
   readonly #searched: SearchedWords;
   #budget = new PassBudget();
   #charactersLeft = 0;
-  /** Messages that may still be examined in vain although the search index does not list them; 0: none any more. */
-  #unindexedLeft: number = limits.search_unindexed_messages_max;
+  readonly #unindexed: UnindexedAllowance;
   readonly #stopsUnindexed: boolean;
   #stoppedAt: number | null = null;
   #hasPaused = false;
 
-  /** @param stopsUnindexed at `search_unindexed_messages_max` it stops instead of leaving messages out */
-  constructor(view: View, reader: UserRecord, narrowed: Narrowed, isAbandoned: () => boolean, stopsUnindexed = false) {
+  /** @param options see `WalkOptions` */
+  constructor(
+    view: View,
+    reader: UserRecord,
+    narrowed: Narrowed,
+    isAbandoned: () => boolean,
+    { stopsUnindexed = false, unindexed = new UnindexedAllowance() }: WalkOptions = {},
+  ) {
     this.#view = view;
     this.#reader = reader;
     this.#narrowed = narrowed;
     this.isAbandoned = isAbandoned;
     this.#stopsUnindexed = stopsUnindexed;
+    this.#unindexed = unindexed;
     this.#newest = view.counter("message");
     this.#searched = new SearchedWords(view, narrowed.search);
   }
@@ -123,7 +150,7 @@ export class MessageWalk {
   /** Returns the message with this id if it matches and the reader may see it. */
   at(id: number): MessageRecord | null {
     const budget = this.#budget;
-    budget.rows += this.#narrowed.search === null ? 1 : rowsPerSearched;
+    budget.rows += this.#narrowed.search === null ? 1 : limits.search_rows_per_message;
     const view = this.#view;
     const message = view.row("messages", id);
     if (message === undefined) return null;
@@ -300,15 +327,15 @@ export class MessageWalk {
 
   /**
    * Up to `count` matches from `start` on, in the direction of `step`; fewer if their texts are very long. A walk that
-   * has examined `search_unindexed_messages_max` messages in vain that the index does not list continues with those
-   * that it lists, and never counts as exhausted; one that stops there does so once in each direction.
+   * has spent `search_unindexed_passes_max` in vain on messages that the index does not list continues with those that
+   * it lists, and never counts as exhausted; one that stops there does so once in each direction.
    */
   async collect(start: number, step: Step, count: number): Promise<Collected> {
     const messages: MessageRecord[] = [];
     this.#charactersLeft = limits.fetch_characters_max;
     let next = step === 1 ? Math.max(start, 0) : Math.min(start, this.#newest);
     this.#stoppedAt = null;
-    if (this.#stopsUnindexed) this.#unindexedLeft = limits.search_unindexed_messages_max;
+    if (this.#stopsUnindexed) this.#unindexed.renew();
     const unfinished = { messages, isExhausted: false, stoppedAt: null };
     if (count === 0) return unfinished;
     const turn = this.#enter();
@@ -324,7 +351,7 @@ export class MessageWalk {
       const end = this.#pass(messages, next, step, count);
       if (end === null || messages.length === count || this.#charactersLeft <= 0) {
         this.#leave();
-        return { messages, isExhausted: end === null && this.#unindexedLeft > 0, stoppedAt: this.#stoppedAt };
+        return { messages, isExhausted: end === null && !this.#unindexed.isSpent, stoppedAt: this.#stoppedAt };
       }
       next = end;
       // `shown` reads the texts again: those of many concurrent walks would not fit into memory (S3).
@@ -346,17 +373,18 @@ export class MessageWalk {
       if (found === null || found.id > this.#newest) return null;
       next = found.id;
       if (!found.isAgreed) break;
+      const spent = this.#budget.share;
       const message = this.at(found.id);
       if (message !== null) {
         messages.push(message);
         this.#charactersLeft -= charactersOf(this.#view, message);
       } else if (found.id >= plan.unindexedFrom) {
-        this.#unindexedLeft--;
-        if (this.#unindexedLeft === 0 && this.#stopsUnindexed) {
+        this.#unindexed.spend(this.#budget.share - spent);
+        if (this.#unindexed.isSpent && this.#stopsUnindexed) {
           this.#stoppedAt = found.id;
           return null;
         }
-        if (this.#unindexedLeft === 0) plan = this.#planOf(step);
+        if (this.#unindexed.isSpent) plan = this.#planOf(step);
       }
       next += step;
       plan = this.#reconsidered(plan, step);
@@ -369,7 +397,7 @@ export class MessageWalk {
     const spend = (entries: number) => {
       budget.entries += entries;
     };
-    const isIndexOnly = this.#unindexedLeft === 0;
+    const isIndexOnly = this.#unindexed.isSpent;
     const words = this.#searched.walked(isIndexOnly);
     const walker = { reader: this.#reader, narrowed: this.#narrowed, words, isIndexOnly, step, spend };
     return planOf(this.#view, walker, this.#plan);

@@ -148,7 +148,7 @@ async function updateInNarrow(call: Call<NarrowParams>) {
   if (typeof anchor !== "number") return anchor;
   const range = { anchor, before, after, includesAnchor: params.include_anchor };
   // A client repeats the request from the last processed message until all are processed, so none may be left out.
-  const walk = new MessageWalk(view, reader, narrowed, () => isAbandoned, true);
+  const walk = new MessageWalk(view, reader, narrowed, () => isAbandoned, { stopsUnindexed: true });
   const fetched = await fetchMessages(walk, range);
   const messageIds = await walk.shown(fetched.messages, () => ({ id }) => ({ value: id, characters: 0 }));
   // The lookup was aborted: do not flag only a part of the range.
