@@ -13,6 +13,7 @@ import { languages } from "./languages.ts";
 import { commonLimits } from "./limits/common.ts";
 import { OtherId, typedBy } from "./person-marks.ts";
 import { newPictures } from "./realm-pictures.ts";
+import { type SearchLanguage, searchLanguages } from "./search.ts";
 import { between, described, flag, oneOf, type SettingValue, shownAs, type Words } from "./setting-rows.ts";
 import { GroupSettingChange, type GroupSettingValue, groupParams } from "./types.ts";
 
@@ -107,6 +108,11 @@ export const realmSettings = {
     oneOf(Object.keys(languages), "en", "Invalid language '{value}'"),
     "server",
     "Default language of new users",
+  ),
+  search_language: row<SearchLanguage>(
+    oneOf(searchLanguages, "english"),
+    "server",
+    "Language whose word forms a search finds; a change rebuilds the search index",
   ),
   want_advertise_in_communities_directory: row(isOff, "client", "The organization may be listed publicly"),
   welcome_message_custom_text: row(

@@ -13,7 +13,7 @@ const limits = {
   search_operand_code_points_max: 1000,
   /** All `search` terms of one narrow in total. */
   search_operands_code_points_max: 2000,
-  /** Words, characters of scripts without spaces, and phrases in all `search` terms of one narrow in total. */
+  /** Words, characters or pairs of scripts without spaces, and phrases in all `search` terms of one narrow in total. */
   search_words_max: 200,
   /**
    * The rarest words, whose index entries are merged to find candidates. Every candidate is compared with all words.
@@ -24,6 +24,14 @@ const limits = {
   /** Characters of a folded text; the rest is not highlighted. The longest message has about a fifth of this. */
   search_marked_characters_max: 50_000,
   search_word_characters_max: 40,
+  /** A shorter last word of a search does not find words that begin with it. */
+  search_beginning_characters_min: 3,
+  /** Terms of the index that begin with the last word, counted in each segment; with more, messages are scanned. */
+  search_beginning_terms_max: 200,
+  /** Terms looked up to forgive typos in one search: 10 ms. */
+  search_typo_looks_max: 2000,
+  /** Terms that one word with forgiven typos is searched by. */
+  search_typo_terms_max: 16,
   search_segment_messages: 128,
   search_segments_merged: 8,
   /** As many as usually fit into half a page of the store: larger rows have pages of their own. */
@@ -53,6 +61,28 @@ const limits = {
   search_unindexed_passes_max: 5,
 } as const;
 
+/** Values of the setting `search_language`: whose word forms are found. */
+export const searchLanguages = [
+  "none",
+  "danish",
+  "dutch",
+  "english",
+  "finnish",
+  "french",
+  "german",
+  "hungarian",
+  "italian",
+  "norwegian",
+  "portuguese",
+  "romanian",
+  "russian",
+  "spanish",
+  "swedish",
+  "turkish",
+] as const;
+
+export type SearchLanguage = (typeof searchLanguages)[number];
+
 /** The messages of one segment that contain a term: ascending ids, starting with the one in the key. */
 export interface SearchPostingsRecord {
   /** See store/search-index.ts. */
@@ -80,6 +110,8 @@ export interface SearchMerge {
 export interface SearchStateRecord {
   /** Format version of the index; another version is rebuilt. */
   readonly format: number;
+  /** The language of its stems; an index of another language than the organization's is rebuilt. */
+  readonly language: SearchLanguage;
   /** Messages up to this id are indexed. */
   readonly messagesUpTo: number;
   /** The topics of conversations up to this id are indexed. */
@@ -104,7 +136,7 @@ export const searchArea = defineArea({
   commands: defineCommands<SearchCommands>(),
   tables: {
     searchState: defineTable<string, SearchStateRecord>({
-      fields: ["format", "messagesUpTo", "topicsUpTo", "lastSegmentId", "segments", "merge", "leftovers"],
+      fields: ["format", "messagesUpTo", "topicsUpTo", "lastSegmentId", "segments", "merge", "leftovers", "language"],
     }),
     searchPostings: defineTable<
       readonly [segmentId: number, term: string, firstMessageId: MessageId],

@@ -4,6 +4,7 @@
 
 import { command } from "../../actors/protocol/decision.ts";
 import { parseContent } from "../../domain/markdown/render.ts";
+import { realmSetting } from "../../domain/realm-settings.ts";
 import { messageTerms, senderTerms, topicTerms } from "../../domain/search/terms.ts";
 import { systemClock } from "../../src/runtime/clock.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
@@ -87,7 +88,7 @@ async function addRows(realm: Realm, { messages, topics, areUnread }: Filling): 
       const row = lmdb.get("conversations", id);
       if (row !== undefined) lmdb.put("conversations", id, { ...row, lastMessageId });
     }
-    const indexed = { ...stateOf(undefined), messagesUpTo: last };
+    const indexed = { ...stateOf(undefined, realmSetting(realm.view, "search_language")), messagesUpTo: last };
     lmdb.put("searchState", searchStateKey, indexed);
   });
   dispatcher.realmCounters.turn.counters.message = last - 1;

@@ -13,8 +13,8 @@ import type { UserRecord } from "../../schemas/users.ts";
 import { ownProperty } from "../own-property.ts";
 import { canReadMessage, hasContentAccess, isGuest } from "../permissions.ts";
 import { VisibleTexts } from "../redaction.ts";
-import type { SearchQuery } from "../search/query.ts";
-import { type SpendCharacters, TextSearch } from "../search/text-search.ts";
+import { forgivingSearch, type SearchQuery } from "../search/query.ts";
+import { type SearchTerm, type SpendCharacters, TextSearch } from "../search/text-search.ts";
 import { isTopicMuted, visibilityPolicy } from "../topics.ts";
 import type { View } from "../view.ts";
 import { placeOperators } from "./places.ts";
@@ -51,6 +51,8 @@ export interface Narrowed {
   readonly filed: readonly (readonly string[])[];
   /** Every match is unread, so nothing up to the reader's watermarks matches. */
   readonly isUnreadOnly: boolean;
+  /** The same narrow with the typos of its searches forgiven; null: there is nothing to forgive. */
+  readonly forgiving: (() => Narrowed) | null;
   /** @param spend called with the cost of examining texts */
   matches(candidate: Candidate, spend?: SpendCharacters): boolean;
 }
@@ -62,6 +64,7 @@ export const nothingNarrowed: Narrowed = {
   search: null,
   filed: [],
   isUnreadOnly: false,
+  forgiving: null,
   matches: () => false,
 };
 
@@ -94,14 +97,44 @@ export function readNarrow(view: View, reader: UserRecord, given: readonly Term[
   if (isInChannel && (reading.directIds !== null || reading.directsWith !== null)) {
     return refuse.badNarrow("No message can be both a channel message and direct message");
   }
-  const text = reading.searches.length === 0 ? null : new TextSearch(reading.searches);
-  const shown = new VisibleTexts(view, reader);
-  return {
+  const { searches } = reading;
+  const base = {
     source: sourceOf(reading),
     includesHistory: includesHistory(reading, terms),
-    search: text?.required ?? null,
     filed: reading.filed,
     isUnreadOnly: reading.isUnreadOnly,
+  };
+  const forgiven = forgivenSearches(searches);
+  const narrowed = searching({ view, reader, base, predicates }, searches);
+  if (forgiven === null) return narrowed;
+  return { ...narrowed, forgiving: () => searching({ view, reader, base, predicates }, forgiven) };
+}
+
+/** Negated terms keep to the words as they are. */
+function forgivenSearches(searches: readonly SearchTerm[]): readonly SearchTerm[] | null {
+  let isAny = false;
+  const forgiven = searches.map((term) => {
+    const query = term.negated ? null : forgivingSearch(term.query);
+    isAny ||= query !== null;
+    return query === null ? term : { ...term, query };
+  });
+  return isAny ? forgiven : null;
+}
+
+interface Unsearched {
+  readonly view: View;
+  readonly reader: UserRecord;
+  readonly base: Pick<Narrowed, "source" | "includesHistory" | "filed" | "isUnreadOnly">;
+  readonly predicates: readonly Predicate[];
+}
+
+function searching({ view, reader, base, predicates }: Unsearched, searches: readonly SearchTerm[]): Narrowed {
+  const text = searches.length === 0 ? null : new TextSearch(searches);
+  const shown = new VisibleTexts(view, reader);
+  return {
+    ...base,
+    search: text?.required ?? null,
+    forgiving: null,
     // Texts are checked last, because they cost most.
     matches: (candidate, spend = forNothing) =>
       predicates.every((predicate) => predicate(candidate)) &&
@@ -176,6 +209,7 @@ export function unreadOf(view: View, reader: UserRecord, narrowed: Narrowed): Na
     ...narrowed,
     includesHistory: true,
     isUnreadOnly: true,
+    forgiving: null,
     matches(candidate, spend) {
       return unread.matches(candidate) && !isMuted(candidate.conversation) && narrowed.matches(candidate, spend);
     },

@@ -12,6 +12,7 @@ import { isAlerted, isMentioned, isStarred, isWildcardMentioned } from "../messa
 import { ownProperty } from "../own-property.ts";
 import { isInSystemGroup } from "../permissions.ts";
 import { isReceived, ReadState } from "../read-state.ts";
+import { realmSetting } from "../realm-settings.ts";
 import { readSearch, sizeOf } from "../search/query.ts";
 import { terms } from "../search/terms.ts";
 import { codePoints } from "../text.ts";
@@ -230,7 +231,11 @@ const search: OperatorReader = (reading, { operand, negated }) => {
   if (text.trim() === "") return refuse.badNarrow("search operand cannot be blank");
   const max = limits.search_operand_code_points_max;
   if (codePoints(text) > max) return refuse.badNarrow(`search operand is too long (limit: ${max} characters)`);
-  reading.searches.push({ query: readSearch(text), operand: text, negated });
+  reading.searches.push({
+    query: readSearch(text, realmSetting(reading.view, "search_language")),
+    operand: text,
+    negated,
+  });
   return searchProblem(reading.searches);
 };
 

@@ -5,7 +5,7 @@
 import { limits } from "../../schemas/limits.ts";
 import type { SearchQuery } from "./query.ts";
 import { TracedText } from "./traced-text.ts";
-import { asciiWordStarts, wordPattern } from "./words.ts";
+import { wordPattern } from "./words.ts";
 
 const opening = '<span class="highlight">';
 const closing = "</span>";
@@ -16,7 +16,7 @@ export function highlight(query: SearchQuery, html: string): string {
   return isPlain(query, html) ? highlightPlain(query, html) : highlightTraced(query, html);
 }
 
-/** The text is searched once for each word. */
+/** Each word of the text is compared with each of the search. */
 const plainWords_max = 8;
 const plainCharacters = /^[\0-%'-\x7f]*$/;
 
@@ -24,10 +24,9 @@ const plainCharacters = /^[\0-%'-\x7f]*$/;
  * Whether folding keeps the positions of the text: ASCII without entities. Phrases may extend over tags, and formulas
  * are not marked.
  */
-function isPlain({ words, characters, phrases }: SearchQuery, html: string): boolean {
+function isPlain({ words, phrases }: SearchQuery, html: string): boolean {
   return (
     words.length <= plainWords_max &&
-    characters.length === 0 &&
     phrases.length === 0 &&
     html.length <= limits.search_marked_characters_max &&
     plainCharacters.test(html) &&
@@ -36,17 +35,13 @@ function isPlain({ words, characters, phrases }: SearchQuery, html: string): boo
 }
 
 /** The same as `highlightTraced`, which takes twenty times as long. */
-function highlightPlain({ words }: SearchQuery, html: string): string {
-  const folded = html.toLowerCase();
-  // Words neither overlap nor touch.
-  const spans = words
-    .flatMap((word) => asciiWordStarts(folded, word).map((start): Span => [start, start + word.length]))
-    .sort(([a], [b]) => a - b);
+function highlightPlain(query: SearchQuery, html: string): string {
   let marked = "";
   let done = 0;
   let marks = 0;
   let tag = nextTag(html, 0);
-  for (const [start, end] of spans) {
+  // Words neither overlap nor touch.
+  for (const [start, end] of wordSpans(query, html.toLowerCase(), html.length)) {
     while (tag.end <= start) tag = nextTag(html, tag.end);
     if (start >= tag.start) continue;
     marked += html.slice(done, start) + opening + html.slice(start, end) + closing;
@@ -85,14 +80,13 @@ export function highlightTraced(query: SearchQuery, html: string): string {
   return marked + html.slice(done);
 }
 
-function wordSpans({ words, characters }: SearchQuery, folded: string): Span[] {
-  const wanted = new Set([...words, ...characters]);
+function wordSpans({ words }: SearchQuery, folded: string, most = marksLooked_max): Span[] {
   const spans: Span[] = [];
-  if (wanted.size === 0) return spans;
-  for (const { 0: word, index } of folded.matchAll(wordPattern(folded))) {
-    if (!wanted.has(word)) continue;
-    spans.push([index, index + word.length]);
-    if (spans.length === marksLooked_max) break;
+  if (words.length === 0) return spans;
+  for (const { 0: found, index } of folded.matchAll(wordPattern(folded))) {
+    if (!words.some((word) => word.accepts(found))) continue;
+    spans.push([index, index + found.length]);
+    if (spans.length === most) break;
   }
   return spans;
 }

@@ -1,12 +1,14 @@
 /**
- * The search index terms of a message: the words of its content, its sender, whom it mentions, what it contains. They
+ * The search index terms of a message: the words of its content and their stems, its sender, whom it mentions, what it contains. They
  * depend only on the message's row: topic names are indexed separately, once per topic, so that a rename changes one
  * row.
  */
 import type { GroupId, UserId } from "../../schemas/ids.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
 import type { MessageRecord } from "../../schemas/messages.ts";
-import { foldText, indexed, textOf, wordsOf } from "./words.ts";
+import type { SearchLanguage } from "../../schemas/search.ts";
+import { stemOf } from "./stems.ts";
+import { foldText, indexTermsOf, textOf } from "./words.ts";
 
 /** Terms that are not words start with a character that no word contains. */
 export const terms = {
@@ -24,8 +26,8 @@ export const terms = {
 /** Every message is indexed by its sender, so it has exactly one term in this range. */
 export const senderTerms: readonly [from: string, to: string] = [":f", ":g"];
 
-export function messageTerms(message: MessageRecord): Set<string> {
-  const found = new Set(wordsOf(foldText(textOf(message.rendered))).map(indexed));
+export function messageTerms(message: MessageRecord, language: SearchLanguage): Set<string> {
+  const found = wordTerms(textOf(message.rendered), language);
   found.add(terms.sender(message.senderId));
   for (const userId of message.mentionedUserIds) found.add(terms.mention(userId));
   for (const groupId of message.mentionedGroupIds) found.add(terms.groupMention(groupId));
@@ -38,6 +40,10 @@ export function messageTerms(message: MessageRecord): Set<string> {
   return found;
 }
 
-export function topicTerms(topic: string): Set<string> {
-  return new Set(wordsOf(foldText(topic)).map(indexed));
+export function topicTerms(topic: string, language: SearchLanguage): Set<string> {
+  return wordTerms(topic, language);
+}
+
+function wordTerms(text: string, language: SearchLanguage): Set<string> {
+  return new Set(indexTermsOf(foldText(text), (word) => stemOf(language, word)));
 }

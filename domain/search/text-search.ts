@@ -3,7 +3,8 @@
  * cost is reported to the caller, because one pass of a walk is bounded in characters (S3).
  */
 import { joinSearches, type SearchQuery, sizeOf } from "./query.ts";
-import { asciiWordStarts, evenBlanks, foldText, isAscii, textOf, wordsOf } from "./words.ts";
+import type { SoughtWord } from "./sought-words.ts";
+import { evenBlanks, foldText, textOf, wordsOf } from "./words.ts";
 
 /** Receives the cost of examining a text. One unit is the cost of folding one character. */
 export type SpendCharacters = (characters: number) => void;
@@ -14,6 +15,8 @@ const findsPerFold = 16;
 const charactersPerFind = 4;
 /** Splitting a text into words costs this many times as much as folding it. */
 const foldsPerCut = 2;
+/** Comparing a word of the text with one of the search costs as much as folding so many characters. */
+const charactersPerComparison = 2;
 
 /** A term that must match, or must not match if negated. */
 export interface SearchTerm {
@@ -63,7 +66,8 @@ export class TextSearch {
 class SearchedText {
   readonly #content: string;
   readonly #topic: string;
-  #words: ReadonlySet<string> | null = null;
+  /** Its words by their first characters. */
+  #groups: ReadonlyMap<number, readonly string[]> | null = null;
   #even: readonly [content: string, topic: string] | null = null;
   /** In folded characters. */
   cost: number;
@@ -75,14 +79,13 @@ class SearchedText {
   }
 
   matches(query: SearchQuery): boolean {
-    const { words, characters, phrases } = query;
+    const { words, phrases } = query;
     if (sizeOf(query) === 0) return false;
     // Searching for the letters is cheaper than splitting the text into words, and most texts do not contain them.
     return (
-      words.every((word) => this.#has(word)) &&
-      characters.every((character) => this.#has(character)) &&
-      words.every((word) => this.#hasWord(word)) &&
-      phrases.every((phrase) => this.#hasPhrase(phrase))
+      words.every(({ kind, text }) => kind !== "exact" || this.#has(text)) &&
+      phrases.every((phrase) => this.#hasPhrase(phrase)) &&
+      words.every((word) => this.#hasWord(word))
     );
   }
 
@@ -95,20 +98,27 @@ class SearchedText {
     return text.includes(part);
   }
 
-  #hasWord(word: string): boolean {
-    if (this.#words === null && isAscii(this.#content) && isAscii(this.#topic)) {
-      this.cost += this.#content.length + this.#topic.length;
-      return [this.#content, this.#topic].some((text) => asciiWordStarts(text, word, 1).length > 0);
-    }
-    return this.#wordSet().has(word);
+  #hasWord(word: SoughtWord): boolean {
+    const groups = this.#wordGroups();
+    // A form begins like the word; a typo may be in the first letter.
+    const looked = word.errors > 0 ? [...groups.values()] : [groups.get(word.text.charCodeAt(0)) ?? []];
+    return looked.some((words) => {
+      this.cost += words.length * charactersPerComparison;
+      return words.some((own) => word.accepts(own));
+    });
   }
 
-  #wordSet(): ReadonlySet<string> {
-    if (this.#words === null) {
-      this.cost += foldsPerCut * this.#content.length;
-      this.#words = new Set([...wordsOf(this.#content), ...wordsOf(this.#topic)]);
+  #wordGroups(): ReadonlyMap<number, readonly string[]> {
+    if (this.#groups !== null) return this.#groups;
+    this.cost += foldsPerCut * this.#content.length;
+    const groups = new Map<number, string[]>();
+    for (const word of new Set([...wordsOf(this.#content), ...wordsOf(this.#topic)])) {
+      const group = groups.get(word.charCodeAt(0));
+      if (group === undefined) groups.set(word.charCodeAt(0), [word]);
+      else group.push(word);
     }
-    return this.#words;
+    this.#groups = groups;
+    return groups;
   }
 
   #hasPhrase(phrase: string): boolean {

@@ -1,6 +1,7 @@
 /**
  * Splits text into searchable words, without case and diacritics. Scripts that do not use spaces are split into single
- * characters; a query requires its characters to be adjacent (query.ts). Content and queries are split by the same
+ * characters, and indexed by them and by pairs of adjacent ones; a query requires its characters to be adjacent
+ * (query.ts). Content and queries are split by the same
  * rules, so searching for a text as it is written finds it.
  */
 import { limits } from "../../schemas/limits.ts";
@@ -10,6 +11,7 @@ const asciiWords = /[a-z0-9]+/g;
 const marks = /\p{M}+/gu;
 const unspaced = "\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmr}\\p{sc=Mymr}";
 const unspacedCharacter = new RegExp(`^[${unspaced}]$`, "u");
+const runs = new RegExp(`[${unspaced}]+`, "gu");
 /** One character of a script without spaces, or a run of letters and digits of any other. */
 const words = new RegExp(`[${unspaced}]|(?:(?![${unspaced}])[\\p{L}\\p{N}])+`, "gu");
 
@@ -35,27 +37,34 @@ export function wordPattern(folded: string): RegExp {
   return ascii.test(folded) ? asciiWords : words;
 }
 
-export function isAscii(text: string): boolean {
-  return ascii.test(text);
-}
-
-/** Where a word begins in a folded ASCII text; not where its letters are a part of a longer word. */
-export function asciiWordStarts(folded: string, word: string, most = Number.POSITIVE_INFINITY): number[] {
-  const starts: number[] = [];
-  for (let at = folded.indexOf(word); at >= 0 && starts.length < most; at = folded.indexOf(word, at + 1)) {
-    if (!isWordCode(folded.charCodeAt(at - 1)) && !isWordCode(folded.charCodeAt(at + word.length))) starts.push(at);
-  }
-  return starts;
-}
-
-/** One of a to z and 0 to 9, as in `asciiWords`. */
-function isWordCode(code: number): boolean {
-  return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39);
-}
-
 /** The index term of a word: a very long one is truncated (matches are checked again). */
 export function indexed(word: string): string {
   return word.length <= limits.search_word_characters_max ? word : word.slice(0, limits.search_word_characters_max);
+}
+
+/** Index terms of the runs of scripts without spaces in a query: a single character, or all pairs of a longer run. */
+export function termsOfRuns(folded: string): string[] {
+  return (folded.match(runs) ?? []).flatMap((run) => {
+    const characters = [...run];
+    return characters.length === 1 ? [run] : pairsOf(characters);
+  });
+}
+
+function pairsOf(characters: readonly string[]): string[] {
+  return characters.slice(1).map((character, before) => `${characters[before]}${character}`);
+}
+
+/** All index terms of a folded text, with repetitions: words, their stems, single characters and pairs of runs. */
+export function indexTermsOf(folded: string, stem: (word: string) => string): string[] {
+  const found = wordsOf(folded);
+  const terms = found.map(indexed);
+  for (const word of found) {
+    const own = stem(word);
+    if (own !== word) terms.push(indexed(own));
+  }
+  if (ascii.test(folded)) return terms;
+  for (const run of folded.match(runs) ?? []) terms.push(...pairsOf([...run]));
+  return terms;
 }
 
 const tagOrEntity = /<[^>]*>|&(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});/g;

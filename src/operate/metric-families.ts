@@ -15,7 +15,7 @@ import type { Meters } from "../metrics/meters.ts";
 import type { Realm } from "../runtime/realm.ts";
 import type { RealmHost } from "../runtime/realm-host.ts";
 import type { UnsentBytes } from "../runtime/unsent-bytes.ts";
-import { searchStateKey, stateOf } from "../store/search-index.ts";
+import { searchStateIn } from "../store/search-index.ts";
 import type { Family } from "./admin/exposition.ts";
 import type { ProcessWatch } from "./admin/process-watch.ts";
 import { lastBackupName } from "./backup-run.ts";
@@ -288,8 +288,8 @@ function storeBytesOf({ lmdb }: Realm): number {
   return statSync(lmdb.file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-function backlogOf({ view, lmdb }: Realm): number {
-  return view.counter("message") - stateOf(lmdb.get("searchState", searchStateKey)).messagesUpTo;
+function backlogOf({ view }: Realm): number {
+  return view.counter("message") - searchStateIn(view).messagesUpTo;
 }
 
 /** By organization, the same ones in each metric, and the sum of all others. A label has no parentheses, so "(other)" is none. */

@@ -3,13 +3,13 @@
  * since. No message is missed because the index lags behind. Callers check the messages themselves.
  */
 
-import { indexed } from "../../domain/search/words.ts";
 import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Seen } from "../../schemas/read-state.ts";
 import { type SearchStateRecord, searchPendingKinds } from "../../schemas/search.ts";
-import { decodeIds, searchStateKey, stateOf } from "../store/search-index.ts";
+import { decodeIds, searchStateIn } from "../store/search-index.ts";
 import { type IdStream, KeyStream, ListStream, SortedStream, type Step, unionOf } from "./id-streams.ts";
+import { termsFrom } from "./index-terms.ts";
 import type { WalkedWord } from "./searched-words.ts";
 
 export interface IndexedStream {
@@ -31,7 +31,7 @@ export class SearchStreams {
     this.#view = view;
     this.#step = step;
     this.#isIndexOnly = isIndexOnly;
-    this.#state = stateOf(view.row("searchState", searchStateKey));
+    this.#state = searchStateIn(view);
   }
 
   get #unindexedFrom(): number {
@@ -46,13 +46,14 @@ export class SearchStreams {
   }
 
   /** Messages with the word in their content or in their topic. */
-  word({ word, topicIds, topicsUpTo }: WalkedWord): IndexedStream {
+  word({ terms, beginning, topicIds, topicsUpTo }: WalkedWord): IndexedStream {
     const limit = limits.search_topics_merged_max;
     const since = this.#view.keys("conversations", { start: topicsUpTo + 1, limit: limit + 1 });
     const areMany = since.length > limit;
     if (areMany && !this.#isIndexOnly) return { stream: messageStream(this.#view, this.#step, 0), unindexedFrom: 0 };
     const topics = [...topicIds, ...(areMany ? [] : since)].map((id) => conversationStream(this.#view, this.#step, id));
-    const stream = unionOf(this.#step, [...this.#postings([indexed(word)]), ...topics, ...this.#unfiled()]);
+    const postings = [...this.#postings(terms), ...(beginning === null ? [] : this.#beginning(beginning, terms))];
+    const stream = unionOf(this.#step, [...postings, ...topics, ...this.#unfiled()]);
     return { stream, unindexedFrom: this.#unindexedFrom };
   }
 
@@ -60,6 +61,17 @@ export class SearchStreams {
     return this.#state.segments.flatMap(({ id }) =>
       terms.map((term) => new PostingStream(this.#view, this.#step, id, term)),
     );
+  }
+
+  /** @param known terms whose streams exist */
+  #beginning(beginning: string, known: readonly string[]): IdStream[] {
+    let left = limits.search_beginning_terms_max;
+    return this.#state.segments.flatMap(({ id }) => {
+      const terms = termsFrom(this.#view, id, beginning, left);
+      left -= terms.length;
+      const others = terms.filter((term) => !known.includes(term));
+      return others.map((term) => new PostingStream(this.#view, this.#step, id, term));
+    });
   }
 
   #unfiled(): IdStream[] {

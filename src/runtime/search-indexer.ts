@@ -3,9 +3,10 @@
  * and longer while users post. Without work it waits for changed rows and polls nothing. Until the index has caught up, searches scan the newest messages one by one and miss
  * nothing. Progress is committed together with the postings, so a crash costs one slice.
  */
+import { realmSetting } from "../../domain/realm-settings.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ConversationRecord, MessageRecord } from "../../schemas/messages.ts";
-import { type SearchStateRecord, searchPendingKinds } from "../../schemas/search.ts";
+import { type SearchLanguage, type SearchStateRecord, searchPendingKinds } from "../../schemas/search.ts";
 import {
   begun,
   filedAgain,
@@ -27,8 +28,8 @@ import type { Realm } from "./realm.ts";
 
 /** The terms under which messages and topics are indexed (domain/search/terms.ts). */
 export interface SearchTerms {
-  ofMessage(message: MessageRecord): Iterable<string>;
-  ofTopic(topic: string): Iterable<string>;
+  ofMessage(message: MessageRecord, language: SearchLanguage): Iterable<string>;
+  ofTopic(topic: string, language: SearchLanguage): Iterable<string>;
   /** Every message has exactly one term in this range. */
   readonly everyMessage: readonly [from: string, to: string];
 }
@@ -84,6 +85,10 @@ export class SearchIndexer {
         if (this.#isResting) this.#lookLater();
       });
     }
+    realm.dispatcher.observers.observe("realm", () => {
+      const { language } = this.#realm.lmdb.get("searchState", searchStateKey) ?? this.#state();
+      if (this.#isResting && language !== this.#language) this.#lookLater();
+    });
     this.#lookLater();
   }
 
@@ -129,8 +134,8 @@ export class SearchIndexer {
 
   /** More unindexed messages than searches can scan one by one. */
   #isFarBehind(): boolean {
-    const { view, lmdb } = this.#realm;
-    const { messagesUpTo } = stateOf(lmdb.get("searchState", searchStateKey));
+    const { view } = this.#realm;
+    const { messagesUpTo } = this.#state();
     return view.counter("message") - messagesUpTo > limits.search_tail_messages_max;
   }
 
@@ -161,9 +166,17 @@ export class SearchIndexer {
     return isDone;
   }
 
+  #state(): SearchStateRecord {
+    return stateOf(this.#realm.lmdb.get("searchState", searchStateKey), this.#language);
+  }
+
+  get #language(): SearchLanguage {
+    return realmSetting(this.#realm.view, "search_language");
+  }
+
   #nextSlice(size: SliceSize): readonly SearchChange[] {
     const { lmdb } = this.#realm;
-    const state = stateOf(lmdb.get("searchState", searchStateKey));
+    const state = this.#state();
     if (state.merge !== null) return mergeSlice(lmdb, state, state.merge, size);
     if (state.leftovers.length > 0) return removeLeftovers(lmdb, state, size);
     const merge = mergeToBegin(state);
@@ -200,8 +213,9 @@ export class SearchIndexer {
 
   #postingsOf(messages: readonly MessageRecord[]): Map<string, number[]> {
     const postings = new Map<string, number[]>();
+    const language = this.#language;
     for (const message of messages) {
-      for (const term of this.#terms.ofMessage(message)) {
+      for (const term of this.#terms.ofMessage(message, language)) {
         const ids = postings.get(term);
         if (ids === undefined) postings.set(term, [message.id]);
         else ids.push(message.id);
@@ -229,8 +243,9 @@ export class SearchIndexer {
   }
 
   #topicRows(conversations: readonly ConversationRecord[]): SearchChange[] {
+    const language = this.#language;
     return conversations.flatMap(({ id, topic }) =>
-      [...this.#terms.ofTopic(topic)].map(
+      [...this.#terms.ofTopic(topic, language)].map(
         (word): SearchChange => ({ table: "searchTopics", key: [word, id], row: {} }),
       ),
     );

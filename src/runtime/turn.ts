@@ -86,12 +86,13 @@ type Observer = (deltas: readonly Delta[]) => void;
  * outside the store that a row causes, such as sending an email, so that nothing polls.
  */
 export class Observers implements Follower {
-  readonly #byTable = new Map<TableName, { readonly observer: Observer; deltas: Delta[] }>();
+  readonly #byTable = new Map<TableName, { readonly observers: Observer[]; deltas: Delta[] }>();
   #hasNews = false;
 
-  /** One observer per table. */
   observe(table: TableName, observer: Observer): void {
-    this.#byTable.set(table, { observer, deltas: [] });
+    const entry = this.#byTable.get(table);
+    if (entry === undefined) this.#byTable.set(table, { observers: [observer], deltas: [] });
+    else entry.observers.push(observer);
   }
 
   /** A command wrote or removed a row. */
@@ -107,10 +108,10 @@ export class Observers implements Follower {
     if (!this.#hasNews) return null;
     this.#hasNews = false;
     const taken = [...this.#byTable.values()].filter(({ deltas }) => deltas.length > 0);
-    const news = taken.map(({ observer, deltas }) => ({ observer, deltas }));
+    const news = taken.map(({ observers, deltas }) => ({ observers, deltas }));
     for (const entry of taken) entry.deltas = [];
     return () => {
-      for (const { observer, deltas } of news) observer(deltas);
+      for (const { observers, deltas } of news) for (const observer of observers) observer(deltas);
     };
   }
 }

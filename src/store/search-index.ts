@@ -4,10 +4,13 @@
  * word of a message. Every function returns the changes of one slice; the caller commits them together with the
  * resulting state, so a crash leaves the index at a slice boundary.
  */
+import { realmSetting } from "../../domain/realm-settings.ts";
 import { compareText } from "../../domain/text.ts";
+import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { KeyOf, RowOf } from "../../schemas/records.ts";
 import {
+  type SearchLanguage,
   type SearchMerge,
   type SearchSegment,
   type SearchStateRecord,
@@ -51,7 +54,7 @@ export function decodeIds(bytes: Uint8Array): Float64Array {
 }
 
 /** Raise it when the generation of terms changes; the index is then rebuilt. */
-export const searchFormat = 1;
+export const searchFormat = 2;
 export const searchStateKey = "state";
 
 /** Upper bounds of one slice. */
@@ -70,7 +73,7 @@ export interface SearchChange {
   readonly row: RowOf<SearchTable> | null;
 }
 
-const emptyState: SearchStateRecord = {
+const emptyState: Omit<SearchStateRecord, "language"> = {
   format: searchFormat,
   messagesUpTo: 0,
   topicsUpTo: 0,
@@ -80,16 +83,23 @@ const emptyState: SearchStateRecord = {
   leftovers: [],
 };
 
-export function stateOf(row: SearchStateRecord | undefined): SearchStateRecord {
-  if (row === undefined) return emptyState;
-  return row.format === searchFormat ? row : startedAnew(row);
+/** @param language of the organization */
+export function stateOf(row: SearchStateRecord | undefined, language: SearchLanguage): SearchStateRecord {
+  if (row === undefined) return { ...emptyState, language };
+  return row.format === searchFormat && row.language === language ? row : startedAnew(row, language);
+}
+
+/** The state of the index; empty while it is to be rebuilt. */
+export function searchStateIn(view: View): SearchStateRecord {
+  return stateOf(view.row("searchState", searchStateKey), realmSetting(view, "search_language"));
 }
 
 /** An empty index, with the rows of the old one as leftovers. */
-export function startedAnew(state: SearchStateRecord): SearchStateRecord {
+export function startedAnew(state: SearchStateRecord, language: SearchLanguage): SearchStateRecord {
   const output = state.merge === null ? [] : [state.merge.output.id];
   return {
     ...emptyState,
+    language,
     lastSegmentId: state.lastSegmentId,
     leftovers: [...state.leftovers, ...state.segments.map(({ id }) => id), ...output],
   };

@@ -72,6 +72,46 @@ t.test("[behaviour 5.3] search finds messages with all words in content or topic
   t.strictSame(others, ["cake"]);
 });
 
+t.test(
+  "[behaviour 5.3] forms and beginnings are found; typos are forgiven where the narrow has no match",
+  async (t) => {
+    const inKitchen = { operator: "channel", operand: "kitchen" };
+    t.strictSame(await found(anna, [search("breads ")]), ["bread", "rye", "wine", "direct"]);
+    t.strictSame(await found(anna, [search("butt")]), ["bread"]);
+    t.strictSame(await found(anna, [search("butetr")]), ["bread"]);
+    const { body } = await fetch(anna, [search("butetr")]);
+    t.match(body.messages[0].match_content, /<span class="highlight">butter</);
+    t.strictSame(await found(anna, [search("bruelee ")]), ["cake"]);
+    t.strictSame(await found(anna, [search('"butetr"')]), []);
+    t.strictSame(await found(anna, [search("butter", { negated: true }), search("bread"), inKitchen]), ["rye"]);
+    t.strictSame(await found(anna, [search("bred "), search("butetr", { negated: true }), inKitchen]), [
+      "bread",
+      "rye",
+    ]);
+    t.strictSame(await found(bert, [search("butetr")]), [], "what the reader may not see is not found (S1)");
+    const page = { anchor: String(bread), num_before: 10, num_after: 0, include_anchor: false };
+    const older = await anna.get("/messages", { ...page, narrow: [search("butter")] });
+    t.strictSame(older.body.messages, [], "a page beyond the matches forgives nothing");
+    const byId = await anna.get("/messages", { message_ids: [bread], narrow: [search("butetr")] });
+    t.equal(byId.body.messages.length, 1);
+    const matching = async (operand: string, ids: readonly number[]) =>
+      Object.keys(
+        (await anna.get("/messages/matches_narrow", { msg_ids: ids, narrow: [search(operand)] })).body.messages,
+      );
+    t.strictSame(await matching("butetr", [bread, direct.body.id]), [String(bread)], "as GET /messages finds");
+    t.strictSame(await matching("oven", [bread]), [], "another message has the word, so nothing is forgiven");
+  },
+);
+
+t.test("[behaviour 5.3] search_language changes which forms are found", async (t) => {
+  t.strictSame(await found(anna, [search("baked ")]), ["bread", "wine", "cake"], "baking, in the topic");
+  await expects(t, owner.patch("/realm", { search_language: "klingon" }), refusal("Invalid search_language"));
+  await expects(t, owner.patch("/realm", { search_language: "none" }), success({}));
+  t.strictSame(await found(anna, [search("bake")]), []);
+  t.strictSame(await found(anna, [search("baking")]), ["bread", "wine", "cake"]);
+  await expects(t, owner.patch("/realm", { search_language: "english" }), success({}));
+});
+
 t.test("[S1] a search finds no unreadable message, and public history only in a named channel", async (t) => {
   t.strictSame(await found(bert, [search("bread")]), []);
   t.strictSame(await found(guest, [search("bread")]), ["bread", "rye"]);

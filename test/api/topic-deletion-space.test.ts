@@ -7,10 +7,17 @@ import { until } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 
 /**
- * Tables that log events and requests, or that the search indexer empties when it has time. They have limits of their
- * own.
+ * Tables that log events and requests, or that the search indexer fills and empties when it has time. They have limits
+ * of their own.
  */
-const journals: readonly TableName[] = ["events", "idempotency", "idempotencyAges", "searchPending", "searchPostings"];
+const journals: readonly TableName[] = [
+  "events",
+  "idempotency",
+  "idempotencyAges",
+  "searchPending",
+  "searchPostings",
+  "searchState",
+];
 
 t.test("[spec 4.13] filling and deleting a topic again leaves no more rows than the first time", async (t) => {
   const server = await startTestServer(t);

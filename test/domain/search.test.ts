@@ -7,17 +7,18 @@ import { type DefaultTreeAdapterTypes, parseFragment, serialize } from "parse5";
 import t from "tap";
 import { escapeAttribute } from "../../domain/markdown/escape.ts";
 import { highlight, highlightTraced } from "../../domain/search/highlight.ts";
-import { readSearch } from "../../domain/search/query.ts";
+import { forgivingSearch, readSearch, type SearchQuery } from "../../domain/search/query.ts";
 import { matchesSearch } from "../../domain/search/text-search.ts";
 import { foldText, indexed, textOf, wordsOf } from "../../domain/search/words.ts";
 import { limits } from "../../schemas/limits.ts";
+import { type SearchLanguage, searchLanguages } from "../../schemas/search.ts";
 import { seedOf } from "../support/seed.ts";
 import { html as rendered } from "./markdown-support.ts";
 
 const seed = seedOf(t);
 
 function isFound(operand: string, html: string, topic = ""): boolean {
-  return matchesSearch(readSearch(operand), html, topic);
+  return matchesSearch(readSearch(operand, "english"), html, topic);
 }
 
 const mark = (text: string) => `<span class="highlight">${text}</span>`;
@@ -45,7 +46,8 @@ t.test("words are found in any case and without diacritics", async (t) => {
   ];
   for (const [operand, html] of found) t.ok(isFound(operand, html), `${operand} in ${html}`);
   const missed: [operand: string, html: string][] = [
-    ["app", "<p>apple</p>"],
+    ["app", "<p>an ape</p>"],
+    ["ap", "<p>apple</p>"],
     ["apple pie", "<p>apple</p>"],
     ["href", '<p><a href="x">here</a></p>'],
     ["strong", "<p><strong>bold</strong></p>"],
@@ -74,7 +76,8 @@ t.test(
 
 t.test("[behaviour 2.9] matches are wrapped, except inside tags", async (t) => {
   const marked: [operand: string, html: string, expected: string][] = [
-    ["foo", "<p>foo, Foo food</p>", `<p>${mark("foo")}, ${mark("Foo")} food</p>`],
+    ["foo ", "<p>foo, Foo food</p>", `<p>${mark("foo")}, ${mark("Foo")} food</p>`],
+    ["foo", "<p>foo, Foo food</p>", `<p>${mark("foo")}, ${mark("Foo")} ${mark("food")}</p>`],
     ["foo", '<a href="foo" title="foo">foo</a>', `<a href="foo" title="foo">${mark("foo")}</a>`],
     ["amp", "<p>amp &amp; amp</p>", `<p>${mark("amp")} &amp; ${mark("amp")}</p>`],
     ["lt", "<p>&lt; lt</p>", `<p>&lt; ${mark("lt")}</p>`],
@@ -90,9 +93,10 @@ t.test("[behaviour 2.9] matches are wrapped, except inside tags", async (t) => {
     ],
     ["日本", "<p>日本語</p>", `<p>${mark("日本")}語</p>`],
   ];
-  for (const [operand, html, expected] of marked) t.equal(highlight(readSearch(operand), html), expected, operand);
+  for (const [operand, html, expected] of marked)
+    t.equal(highlight(readSearch(operand, "english"), html), expected, operand);
   t.equal(
-    highlight(readSearch("b"), escapeAttribute('<b> & "b"')),
+    highlight(readSearch("b", "english"), escapeAttribute('<b> & "b"')),
     `&lt;${mark("b")}&gt; &amp; &quot;${mark("b")}&quot;`,
   );
 });
@@ -171,7 +175,7 @@ t.test(
   async () => {
     const property = fc.property(hostile, hostile, (content, operand) => {
       for (const html of [rendered(content), escapeAttribute(content)]) {
-        const query = readSearch(operand);
+        const query = readSearch(operand, "english");
         const marked = parseFragment(highlight(query, html));
         const texts = unmark(marked);
         // Serialized and parsed again, so that adjacent texts are merged.
@@ -198,7 +202,7 @@ t.test("[S3] a word is indexed by its first characters, and compared whole", asy
   const max = limits.search_word_characters_max;
   t.equal(indexed("x".repeat(max)), "x".repeat(max));
   t.equal(indexed(`${"x".repeat(max)}y`), "x".repeat(max));
-  t.notOk(isFound("x".repeat(max), `<p>${"x".repeat(max)}y</p>`));
+  t.notOk(isFound(`${"x".repeat(max)} `, `<p>${"x".repeat(max)}y</p>`));
 });
 
 t.test("[behaviour 2.9] plain ASCII text is highlighted and compared like any other text", async (t) => {
@@ -222,7 +226,7 @@ t.test("[behaviour 2.9] plain ASCII text is highlighted and compared like any ot
   const words = fc.array(fc.constantFrom("a", "ab", "a_b", "a1", "b"), { minLength: 1, maxLength: 3 });
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 40 }), words, (pieces, wanted) => {
-      const [html, query] = [pieces.join(""), readSearch(wanted.join(" "))];
+      const [html, query] = [pieces.join(""), readSearch(wanted.join(" "), "none")];
       t.equal(highlight(query, html), highlightTraced(query, html), html);
       const all = new Set(wordsOf(foldText(textOf(html))));
       t.equal(
@@ -233,4 +237,88 @@ t.test("[behaviour 2.9] plain ASCII text is highlighted and compared like any ot
     }),
     { seed, numRuns: 500 },
   );
+});
+
+t.test("[behaviour 5.3] a word finds its forms in the language of the organization", async (t) => {
+  const isForm = (operand: string, text: string, language: SearchLanguage) =>
+    matchesSearch(readSearch(`${operand} `, language), `<p>${text}</p>`, "");
+  const forms: [operand: string, text: string, language: SearchLanguage][] = [
+    ["deployments", "we deploy", "english"],
+    ["deploy", "the deployment", "english"],
+    ["deployed", "Deploying", "english"],
+    ["running", "it runs", "english"],
+    ["Häuser", "ein Haus", "german"],
+    ["hauser", "ein Haus", "german"],
+    ["красная", "красный", "russian"],
+    ["maisons", "la maison", "french"],
+  ];
+  for (const [operand, text, language] of forms) {
+    t.ok(isForm(operand, text, language), `${operand} in ${text}`);
+    t.notOk(isForm(operand, text, "none"), `${operand} not in ${text} without a language`);
+  }
+  t.notOk(isFound('"deploy"', "<p>deployment</p>"), "a word in quotes is meant as it is");
+  t.notOk(isForm("organize ", "an orange", "english"));
+  for (const language of searchLanguages) t.ok(isForm("łódź", "łódź", language), language);
+});
+
+t.test("[behaviour 5.3] the last word of a search finds words that begin with it", async (t) => {
+  const deployment = "<p>the deployment failed</p>";
+  for (const operand of ["depl", "failed depl", "deployme"]) t.ok(isFound(operand, deployment), operand);
+  for (const operand of ["depl ", "depl failed", '"depl"', "depl!"]) t.notOk(isFound(operand, deployment), operand);
+  const least = limits.search_beginning_characters_min;
+  t.strictSame(
+    [least, least - 1].map((length) => isFound("deployment".slice(0, length), deployment)),
+    [true, false],
+    "[S3] search_beginning_characters_min",
+  );
+});
+
+t.test("[behaviour 5.3] forgiven typos: one, and two after the third letter of a long word", async (t) => {
+  const isForgiven = (operand: string, text: string) => {
+    const query = forgivingSearch(readSearch(`${operand} `, "english"));
+    return query !== null && matchesSearch(query, `<p>${text}</p>`, "");
+  };
+  for (const typed of ["depoly", "deply", "deplooy", "seploy", "deploi"]) t.ok(isForgiven(typed, "deploy"), typed);
+  for (const typed of ["kuberntees", "kubrnetse", "kubbernetess"]) t.ok(isForgiven(typed, "kubernetes"), typed);
+  for (const typed of ["dpeoly", "deoply x"]) t.notOk(isForgiven(typed, "deploy"), typed);
+  t.notOk(isForgiven("ukberntees", "kubernetes"), "two typos, one of them at the beginning");
+  for (const typed of ["cta", "2027", "v2ray", '"depoly"']) {
+    t.equal(forgivingSearch(readSearch(`${typed} `, "english")), null, typed);
+  }
+  t.equal(
+    highlight(forgivingSearch(readSearch("depoly", "english")) as SearchQuery, "a deploy"),
+    `a ${mark("deploy")}`,
+  );
+});
+
+t.test("[behaviour 2.9] highlights show the forms, beginnings and runs that matched", async (t) => {
+  const marked: [operand: string, html: string, expected: string][] = [
+    ["deployed", "<p>Deployment &amp; deploy</p>", `<p>${mark("Deployment")} &amp; ${mark("deploy")}</p>`],
+    ["depl", "<p>Deployment</p>", `<p>${mark("Deployment")}</p>`],
+    ["cafes", "<p>le Café</p>", `<p>le ${mark("Café")}</p>`],
+    ["京都", "<p>東京都の京</p>", `<p>東${mark("京都")}の京</p>`],
+  ];
+  for (const [operand, html, expected] of marked) t.equal(highlight(readSearch(operand, "english"), html), expected);
+});
+
+t.test("[S3] a hostile search is read and compared within the bounds of its words", async (t) => {
+  const texts = [
+    "\ud800",
+    `abc\udc00`,
+    "שלום עולם",
+    "👩‍👩‍👧 👍🏽",
+    "e\u0301\u0302\u0303".repeat(200),
+    "a".repeat(1000),
+    "abc日本ключ",
+    "\u202eabc",
+  ];
+  for (const text of texts) {
+    for (const language of searchLanguages) {
+      const query = readSearch(text, language);
+      const html = `<p>${escapeAttribute(text)}</p>`;
+      const isSomething = query.words.length + query.phrases.length > 0;
+      t.equal(matchesSearch(query, html, ""), isSomething, `${JSON.stringify(text.slice(0, 20))} in ${language}`);
+      highlight(forgivingSearch(query) ?? query, html);
+    }
+  }
 });

@@ -5,10 +5,12 @@
 import t, { type Test } from "tap";
 import { readNarrow, termsOf } from "../../domain/narrow/narrow.ts";
 import { readSearch } from "../../domain/search/query.ts";
+import { SoughtWord } from "../../domain/search/sought-words.ts";
 import { messageTerms, senderTerms, topicTerms } from "../../domain/search/terms.ts";
 import { indexed } from "../../domain/search/words.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type SearchStateRecord, searchPendingKinds } from "../../schemas/search.ts";
+import { nearTerms } from "../../src/queries/index-terms.ts";
 import { fetchMessages, MessageWalk } from "../../src/queries/message-fetch.ts";
 import { PassBudget } from "../../src/queries/passes.ts";
 import { SearchedWords } from "../../src/queries/searched-words.ts";
@@ -28,7 +30,7 @@ import { fill, rowsFor } from "../support/rows.ts";
 import { generalId, type OpenRealm, openNewRealm, ownerId } from "../support/runtime.ts";
 
 function stateIn({ lmdb }: OpenRealm): SearchStateRecord {
-  return stateOf(lmdb.get("searchState", searchStateKey));
+  return stateOf(lmdb.get("searchState", searchStateKey), "english");
 }
 
 function apply({ lmdb }: OpenRealm, changes: readonly SearchChange[]): void {
@@ -165,7 +167,7 @@ t.test(
         rowsFor<"searchTopics">(count, (id) => [[indexed("topic"), id], {}], first),
       );
     const isMerged = () => {
-      const words = new SearchedWords(realm.view, readSearch("topic"));
+      const words = new SearchedWords(realm.view, readSearch("topic", "english"));
       words.prepare(new PassBudget());
       return words.walked(false).length > 0;
     };
@@ -345,3 +347,42 @@ t.test(
     }
   },
 );
+
+t.test(
+  "[S3] search_beginning_terms_max: that many terms are merged; with one more messages are scanned, with the same result",
+  async (t) => {
+    const opened = await openNewRealm(t);
+    const { realm } = opened;
+    const max = limits.search_beginning_terms_max;
+    fillTopics(realm, 1);
+    const rows = (id: number) => [id, messageRow(id, 1, { content: `pre${id}`, rendered: `<p>pre${id}</p>` })] as const;
+    fill(realm, "messages", upTo(max + 1).map(rows));
+    setNewestMessage(realm, max + 1);
+    const terms = (count: number) => new Map(upTo(count).map((id) => [`pre${id}`, [id]] as const));
+    const isMerged = () => {
+      const words = new SearchedWords(realm.view, readSearch("pre", "english"));
+      words.prepare(new PassBudget());
+      return words.walked(false).length > 0;
+    };
+    apply(opened, fileSegment(stateIn(opened), terms(max), max));
+    t.strictSame([isMerged(), (await found(opened, "pre")).length], [true, max + 1], "at the bound");
+    apply(opened, fileSegment(stateIn(opened), new Map([[`pre${max + 1}`, [max + 1]]]), max + 1));
+    t.strictSame([isMerged(), (await found(opened, "pre")).length], [false, max + 1], "one over");
+  },
+);
+
+t.test("[S3] search_typo_looks_max, search_typo_terms_max: no more terms are looked up and found", async (t) => {
+  const opened = await openNewRealm(t);
+  const letters = [..."abcdefghijklmnopqrstuvwxyz"];
+  const near = new Map(letters.map((letter, at) => [`deplo${letter}`, [at + 1]] as const));
+  apply(opened, fileSegment(stateIn(opened), near, letters.length));
+  const { segments } = stateIn(opened);
+  const word = new SoughtWord("deploy", "form", "english").forgiving();
+  const looked = (most: number) => {
+    const budget = new PassBudget();
+    return [nearTerms(word, { view: opened.realm.view, segments, budget, most }).length, budget.seeks];
+  };
+  t.equal(looked(limits.search_typo_looks_max)[0], limits.search_typo_terms_max);
+  t.strictSame(looked(1), [0, 1]);
+  t.ok(limits.search_typo_looks_max <= 4 * limits.narrow_rows_per_pass_max, "in one pass");
+});

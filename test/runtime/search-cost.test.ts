@@ -127,7 +127,11 @@ t.test("[S3] a text is folded once for all terms of a narrow, and the cost is ch
   const html = `<p>${longText(1)}</p>`;
   const costOf = (count: number) => {
     let cost = 0;
-    const terms = negated(count).map(({ operand }) => ({ query: readSearch(operand), operand, negated: true }));
+    const terms = negated(count).map(({ operand }) => ({
+      query: readSearch(operand, "english"),
+      operand,
+      negated: true,
+    }));
     new TextSearch(terms).matches(1, html, "topic", (characters) => {
       cost += characters;
     });
@@ -138,7 +142,7 @@ t.test("[S3] a text is folded once for all terms of a narrow, and the cost is ch
 });
 
 t.test("[S3] a match is not compared again before it is returned, unless the message changed", async (t) => {
-  const search = new TextSearch([{ query: readSearch("a"), operand: "a", negated: false }]);
+  const search = new TextSearch([{ query: readSearch("a", "english"), operand: "a", negated: false }]);
   const costOf = (html: string, topic: string) => {
     let cost = 0;
     const isMatch = search.matches(1, html, topic, (characters) => {
@@ -210,14 +214,14 @@ t.test("[S3] search_operands_code_points_max, search_words_max: all terms togeth
   t.equal(refusalOf([words(max / 2, "a"), words(max / 2, "b")]), null, "at the bound");
   const over = ["BAD_NARROW", `Invalid narrow operator: too many words to search for (limit: ${max})`];
   t.strictSame(refusalOf([words(max / 2, "a"), words(max / 2, "b"), "c"]), over);
-  t.equal(refusalOf([longText(0, max - 1)]), null, "single characters and the phrase they form");
-  t.strictSame(refusalOf([longText(0, max)]), over);
+  t.equal(refusalOf([longText(0, max)]), null, "pairs of characters and the phrase they form");
+  t.strictSame(refusalOf([longText(0, max + 1)]), over);
 });
 
 t.test("[S3] search_words_walked_max: that many words select the candidates, results contain all words", async (t) => {
   const { realm } = await openNewRealm(t);
   const walked = (operand: string) => {
-    const words = new SearchedWords(realm.view, readSearch(operand));
+    const words = new SearchedWords(realm.view, readSearch(operand, "english"));
     while (!words.prepare(new PassBudget()));
     return words.walked(false).length;
   };
@@ -227,7 +231,8 @@ t.test("[S3] search_words_walked_max: that many words select the candidates, res
 });
 
 t.test("[S3] search_marks_per_message_max, search_marked_characters_max: more is not highlighted", async (t) => {
-  const marks = (html: string) => highlight(readSearch("foo"), html).split('<span class="highlight">').length - 1;
+  const marks = (html: string) =>
+    highlight(readSearch("foo", "english"), html).split('<span class="highlight">').length - 1;
   const max = limits.search_marks_per_message_max;
   t.strictSame([marks("foo ".repeat(max)), marks("foo ".repeat(max + 1))], [max, max]);
   const end = limits.search_marked_characters_max;

@@ -14,7 +14,7 @@ import type { MessageRecord } from "../../schemas/messages.ts";
 import { searchPendingKinds } from "../../schemas/search.ts";
 import { MessageWalk } from "../../src/queries/message-fetch.ts";
 import { SearchIndexer } from "../../src/runtime/search-indexer.ts";
-import { searchStateKey, startedAnew, stateOf } from "../../src/store/search-index.ts";
+import { searchStateIn, searchStateKey, startedAnew, stateOf } from "../../src/store/search-index.ts";
 import { commands, type OpenRealm, openNewRealm, ownerId } from "../support/runtime.ts";
 
 const vocabulary = "apple banana cherry damson elder fig grape hazel iris juniper".split(" ");
@@ -66,7 +66,7 @@ async function change(opened: OpenRealm, id: number, to: { content?: string; top
 }
 
 function stateIn(opened: OpenRealm) {
-  return stateOf(opened.lmdb.get("searchState", searchStateKey));
+  return stateOf(opened.lmdb.get("searchState", searchStateKey), "english");
 }
 
 /** Runs slices until nothing is left to do. */
@@ -99,7 +99,7 @@ function looked(opened: OpenRealm, test: (message: MessageRecord, topic: string)
   return ids.reverse();
 }
 
-const searches = ["apple", "apple banana", "own7", '"cherry fig"', "all", "absent", "topic 3", "own3 topic"];
+const searches = ["apple", "apple banana", "own7", '"cherry fig"', "all", "absent", "topic 3", "own3 topic", "che"];
 
 /** Newest first; contents in these tests are plain words. */
 function plainly(opened: OpenRealm, operand: string): { readonly all: number[]; readonly inTopic: number[] } {
@@ -108,7 +108,11 @@ function plainly(opened: OpenRealm, operand: string): { readonly all: number[]; 
   const isMatch = ({ rendered }: MessageRecord, topic: string) => {
     const content = rendered.replace(/<\/?p>/g, "");
     const known = `${content} ${topic}`.split(" ");
-    return words.every((word) => known.includes(word)) && (!isPhrase || content.includes(words.join(" ")));
+    // The last word finds those that begin with it, too.
+    const last = isPhrase || words.join(" ").endsWith(" 3") ? undefined : words.at(-1);
+    const isKnown = (word: string) =>
+      known.includes(word) || (word === last && known.some((own) => own.startsWith(word)));
+    return words.every(isKnown) && (!isPhrase || content.includes(words.join(" ")));
   };
   const inTopic: number[] = [];
   const all = looked(opened, (message, topic) => {
@@ -170,7 +174,7 @@ t.test("results are complete while the index is behind, during a merge, and afte
   t.ok(rows(opened).length < 9 * segment + 200, "a unique word is one row, a common one a few");
 
   opened.lmdb.transaction(() => {
-    opened.lmdb.put("searchState", searchStateKey, startedAnew(stateIn(opened)));
+    opened.lmdb.put("searchState", searchStateKey, startedAnew(stateIn(opened), "english"));
   });
   await agree(t, opened, "started anew");
   t.ok(settle(opened, indexer) > 10);
@@ -285,4 +289,94 @@ t.test("[behaviour 5.3] sender, has and is:mentioned find the same through the i
     t.ok(ids.length > 0);
     t.strictSame(await found(opened, terms), ids);
   }
+});
+
+t.test(
+  "[behaviour 5.3] forms, beginnings, pairs of characters and forgiven typos are found through the index",
+  async (t) => {
+    const opened = await openNewRealm(t);
+    const indexer = indexerOf(opened);
+    const texts = [
+      "the deployment",
+      "we deployed it",
+      "deploy",
+      "Crème brûlée",
+      "東京タワー",
+      "京都",
+      "kubernetes",
+      "other",
+    ];
+    const say = async (count: number) => {
+      for (let n = 0; n < count; n++) await opened.ask(commands.post("topic", texts[n % texts.length] ?? ""));
+    };
+    await say(limits.search_segment_messages);
+    const first = Math.min(...(await found(opened, [["search", "deploy"]], { step: 1, start: 0, count: 1 })));
+    const each = limits.search_segment_messages / texts.length;
+    const expected: [operand: string, which: number[]][] = [
+      ["deploys ", [0, 1, 2]],
+      ["deplo", [0, 1, 2]],
+      ["deployme", [0]],
+      ['"deploy"', [2]],
+      ["creme bru", [3]],
+      ["東京", [4]],
+      ["京", [4, 5]],
+      ["京都", [5]],
+      ["タワ", [4]],
+      ["kuberntes", []],
+    ];
+    const check = async (what: string) => {
+      for (const [operand, which] of expected) {
+        const ids = (await found(opened, [["search", operand]])).map((id) => (id - first) % texts.length);
+        t.strictSame([...new Set(ids)].sort(), which, `${what}: ${operand}`);
+        t.equal(ids.length, which.length * each, `${what}: ${operand}`);
+      }
+    };
+    await check("nothing filed");
+    settle(opened, indexer);
+    t.equal(stateIn(opened).segments.length, 1);
+    await check("all filed");
+    const forgiven = await foundForgiving(opened, "kuberntes ");
+    t.strictSame([...new Set(forgiven.map((id) => (id - first) % texts.length))], [6]);
+    t.strictSame(
+      [...new Set((await foundForgiving(opened, "kubrenetse")).map((id) => (id - first) % texts.length))],
+      [6],
+    );
+    t.strictSame(await foundForgiving(opened, "qwertz"), []);
+  },
+);
+
+async function foundForgiving({ realm: { view } }: OpenRealm, operand: string): Promise<number[]> {
+  const reader = view.users.get(ownerId);
+  if (reader === undefined) throw new Error("no owner");
+  const narrowed = readNarrow(view, reader, termsOf([["search", operand]]));
+  if ("kind" in narrowed || narrowed.forgiving === null) throw new Error("nothing to forgive");
+  const walk = new MessageWalk(view, reader, narrowed.forgiving(), () => false);
+  return (await walk.collect(1e15, -1, 100_000)).messages.map(({ id }) => id);
+}
+
+t.test("another search_language, or another format, rebuilds the index", async (t) => {
+  const opened = await openNewRealm(t);
+  const indexer = indexerOf(opened);
+  await post(opened, 0, limits.search_segment_messages);
+  settle(opened, indexer);
+  const { messagesUpTo } = stateIn(opened);
+  t.ok(messagesUpTo > 0);
+  const language = { search_language: "german" } as const;
+  const change = command(
+    { actor: "realm" },
+    "realm.change-settings",
+    { settings: language, groups: {}, isWebPublicAllowed: false },
+    ownerId,
+  );
+  t.equal((await opened.ask(change)).kind, "ok");
+  const german = () => searchStateIn(opened.realm.view);
+  t.match(german(), { language: "german", messagesUpTo: 0, segments: [] });
+  await agree(t, opened, "not rebuilt yet");
+  settle(opened, indexer);
+  t.match(german(), { language: "german", messagesUpTo, leftovers: [] });
+  await agree(t, opened, "rebuilt");
+  opened.lmdb.transaction(() => opened.lmdb.put("searchState", searchStateKey, { ...german(), format: 1 }));
+  t.equal(german().messagesUpTo, 0);
+  settle(opened, indexer);
+  t.equal(german().messagesUpTo, messagesUpTo);
 });

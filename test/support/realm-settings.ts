@@ -60,6 +60,7 @@ export const rows: Readonly<Record<string, Row>> = {
   description: same("", "Words\nand lines", "👩".repeat(1000), ""),
   org_type: same(0, 10, 20, 30, 35, 40, 50, 60, 70, 80, 90, 100, 1000, 0),
   default_language: same("en", "de", "en"),
+  search_language: same("english", "german", "none", "english"),
   welcome_message_custom_text: same("", "x".repeat(8000), ""),
   topics_policy: {
     first: "allow_empty_topic",

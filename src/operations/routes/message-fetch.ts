@@ -27,7 +27,15 @@ import type { UserRecord } from "../../../schemas/users.ts";
 import { channelTopics } from "../../queries/channel-topics.ts";
 import { type MessageJson, messageJson, rawContentJson } from "../../queries/encoded-messages.ts";
 import { firstUnread } from "../../queries/first-unread.ts";
-import { type Begin, type Fetched, type FetchRange, fetchMessages, MessageWalk } from "../../queries/message-fetch.ts";
+import { forgivenIfEmpty } from "../../queries/forgiven-searches.ts";
+import {
+  type Begin,
+  type Fetched,
+  type FetchRange,
+  fetchMessages,
+  MessageWalk,
+  UnindexedAllowance,
+} from "../../queries/message-fetch.ts";
 import { messageForReader, messagePlan } from "../../queries/message-views.ts";
 import type { MessageOptions } from "../../queries/messages.ts";
 import { marksPlan, SearchMarks } from "../../queries/search-marks.ts";
@@ -66,22 +74,24 @@ export const messageFetchRoutes = [
     if (isSpectator(reader) && !isForSpectators(terms)) return refuse.notLoggedIn();
     const narrowed = readNarrow(view, reader, terms);
     if (isRefusal(narrowed)) return narrowed;
-    const show = shower(call, narrowed, {
+    const options = {
       applyMarkdown: params.apply_markdown,
       clientGravatar: params.client_gravatar,
       allowEmptyTopicName: params.allow_empty_topic_name,
       extraEmojiType: extraTypeFor(call.client),
+    };
+    const search = { view, reader, isAbandoned: watchOf(call), unindexed: new UnindexedAllowance() };
+    const look = (given: Narrowed): Look => ({
+      walk: new MessageWalk(view, reader, given, search.isAbandoned, search),
+      show: shower(call, given, options),
     });
-    const isAbandoned = watchOf(call);
+    const forgiven = () => forgivenIfEmpty(narrowed, search);
     if (params.message_ids !== undefined) {
-      return fetchByIds(
-        new MessageWalk(view, reader, { ...narrowed, includesHistory: true }, isAbandoned),
-        params,
-        show,
-      );
+      const ofIds = (given: Narrowed) => look({ ...given, includesHistory: true });
+      return fetchByIds(params, { narrowed, look: ofIds, forgiven });
     }
-    const walk = new MessageWalk(view, reader, narrowed, isAbandoned);
-    return fetchRange(walk, params, show, (anchor) => anchorId(anchor, { view, reader, narrowed, walk }));
+    const anchoring = { view, reader, narrowed, walk: look(narrowed).walk };
+    return fetchRange(params, { narrowed, look, forgiven }, (anchor) => anchorId(anchor, anchoring));
   }),
 
   bind(getMessage, (call) => {
@@ -114,14 +124,19 @@ export const messageFetchRoutes = [
     if (isRefusal(narrowed)) return narrowed;
     const ids = call.params.msg_ids;
     if (ids.length > limits.messages_per_fetch_max) return tooMany();
+    const search = { view, reader, isAbandoned: watchOf(call), unindexed: new UnindexedAllowance() };
     // Only received messages, whatever the narrow says about history (behaviour 2.9).
-    const walk = new MessageWalk(view, reader, { ...narrowed, includesHistory: false }, watchOf(call));
-    const matching = await walk.these([...new Set(ids)]);
+    const look = (given: Narrowed) =>
+      new MessageWalk(view, reader, { ...given, includesHistory: false }, search.isAbandoned, search);
+    const walk = look(narrowed);
+    let matching = await walk.these([...new Set(ids)]);
+    const forgiven = matching?.length === 0 ? await forgivenIfEmpty(narrowed, search) : null;
+    if (forgiven !== null) matching = await look(forgiven).these([...new Set(ids)]);
     if (matching === null) return tooLong();
-    const { search } = narrowed;
-    const marks = new SearchMarks({ view, search, allowsEmptyTopic: false, reader });
+    const sought = (forgiven ?? narrowed).search;
+    const marks = new SearchMarks({ view, search: sought, allowsEmptyTopic: false, reader });
     const texts = new VisibleTexts(view, reader);
-    const parts = await walk.shown(matching, () => (message) => {
+    const parts = await (forgiven === null ? walk : look(forgiven)).shown(matching, () => (message) => {
       const part = `"${message.id}":${JSON.stringify(texts.follow(marks.of(message), marksPlan))}`;
       return { value: [part], characters: part.length + marks.costOf(message) };
     });
@@ -229,16 +244,29 @@ function abandoned(): Refusal {
 /** Larger than any id; the value of the anchor `newest` (behaviour 5.4). */
 const newestAnchor = 10_000_000_000_000_000 - 1;
 
-async function fetchRange(
-  walk: MessageWalk,
-  params: FetchParams,
-  show: Show,
-  idOf: (anchor: Anchor) => Promise<number>,
-) {
+interface Look {
+  readonly walk: MessageWalk;
+  readonly show: Show;
+}
+
+interface Looking {
+  readonly narrowed: Narrowed;
+  look(narrowed: Narrowed): Look;
+  /** The narrow with its typos forgiven, if it has no match; else null. */
+  forgiven(): Promise<Narrowed | null>;
+}
+
+async function fetchRange(params: FetchParams, looking: Looking, idOf: (anchor: Anchor) => Promise<number>) {
   const range = readRange(params);
   if (isRefusal(range)) return range;
   const anchor = await idOf(range.anchor);
-  const fetched: Fetched = await fetchMessages(walk, { ...range, anchor });
+  let { walk, show } = looking.look(looking.narrowed);
+  let fetched: Fetched = await fetchMessages(walk, { ...range, anchor });
+  const forgiven = fetched.messages.length === 0 ? await looking.forgiven() : null;
+  if (forgiven !== null) {
+    ({ walk, show } = looking.look(forgiven));
+    fetched = await fetchMessages(walk, { ...range, anchor });
+  }
   return show(walk, fetched.messages, {
     anchor,
     found_anchor: fetched.foundAnchor,
@@ -250,12 +278,18 @@ async function fetchRange(
 
 const notWithIds = ["anchor", "include_anchor", "num_after", "num_before", "use_first_unread_anchor"] as const;
 
-async function fetchByIds(walk: MessageWalk, params: FetchParams, show: Show) {
+async function fetchByIds(params: FetchParams, looking: Looking) {
   const others = notWithIds.filter((name) => params[name] !== undefined);
   if (others.length > 0) return refuse.parameterCombination([...others, "message_ids"].sort());
   const ids = [...new Set(params.message_ids)].sort((a, b) => a - b);
   if (ids.length > limits.messages_per_fetch_max) return tooMany();
-  const messages = await walk.these(ids);
+  let { walk, show } = looking.look(looking.narrowed);
+  let messages = await walk.these(ids);
+  const forgiven = messages?.length === 0 ? await looking.forgiven() : null;
+  if (forgiven !== null) {
+    ({ walk, show } = looking.look(forgiven));
+    messages = await walk.these(ids);
+  }
   if (messages === null) return tooLong();
   return show(walk, messages, {
     found_anchor: false,

@@ -62,6 +62,23 @@ export interface RealmSettingsOperations {
         | "zh-hans"
         | "zh-hant"
         | "zh-tw";
+      readonly search_language?:
+        | "none"
+        | "danish"
+        | "dutch"
+        | "english"
+        | "finnish"
+        | "french"
+        | "german"
+        | "hungarian"
+        | "italian"
+        | "norwegian"
+        | "portuguese"
+        | "romanian"
+        | "russian"
+        | "spanish"
+        | "swedish"
+        | "turkish";
       readonly want_advertise_in_communities_directory?: boolean;
       readonly welcome_message_custom_text?: string;
       readonly invite_required?: boolean;
@@ -195,6 +212,23 @@ export interface RealmSettingsEvents {
             | "zh-hans"
             | "zh-hant"
             | "zh-tw";
+          readonly search_language?:
+            | "none"
+            | "danish"
+            | "dutch"
+            | "english"
+            | "finnish"
+            | "french"
+            | "german"
+            | "hungarian"
+            | "italian"
+            | "norwegian"
+            | "portuguese"
+            | "romanian"
+            | "russian"
+            | "spanish"
+            | "swedish"
+            | "turkish";
           readonly want_advertise_in_communities_directory?: boolean;
           readonly welcome_message_custom_text?: string;
           readonly invite_required?: boolean;

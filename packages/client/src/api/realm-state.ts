@@ -59,6 +59,23 @@ export interface RealmState {
     | "zh-hans"
     | "zh-hant"
     | "zh-tw";
+  readonly realm_search_language?:
+    | "none"
+    | "danish"
+    | "dutch"
+    | "english"
+    | "finnish"
+    | "french"
+    | "german"
+    | "hungarian"
+    | "italian"
+    | "norwegian"
+    | "portuguese"
+    | "romanian"
+    | "russian"
+    | "spanish"
+    | "swedish"
+    | "turkish";
   readonly realm_want_advertise_in_communities_directory?: boolean;
   readonly realm_welcome_message_custom_text?: string;
   readonly realm_invite_required?: boolean;

@@ -6,6 +6,25 @@ import { PermissionRows } from "./forms.tsx";
 
 type Change = Parameters<typeof client.call<"PATCH /realm">>[1];
 
+/** Values of `search_language`; the server declares them in schemas/search.ts. */
+const languages = [
+  "english",
+  "danish",
+  "dutch",
+  "finnish",
+  "french",
+  "german",
+  "hungarian",
+  "italian",
+  "norwegian",
+  "portuguese",
+  "romanian",
+  "russian",
+  "spanish",
+  "swedish",
+  "turkish",
+] as const;
+
 const rows: readonly SettingRow[] = [
   { name: "name", label: "Name" },
   { name: "description", label: "Description", note: "Shown to people who are invited" },
@@ -28,6 +47,15 @@ const rows: readonly SettingRow[] = [
       ["all", "Edits and moves"],
       ["moves", "Only moves"],
       ["none", "Nothing"],
+    ],
+  },
+  {
+    name: "search_language",
+    label: "Search finds word forms in",
+    note: "A change rebuilds the search index",
+    choices: [
+      ...languages.map((name) => [name, `${name.charAt(0).toUpperCase()}${name.slice(1)}`] as const),
+      ["none", "No language: only words as they are written"],
     ],
   },
   { name: "enable_read_receipts", label: "Read receipts" },
