@@ -60,7 +60,7 @@ export function addRealmCommands(program: Program): void {
     );
 
   realmOption(addCommand(program, "rebuild-search"))
-    .description("discard the search index; the server builds it again, and searches stay complete meanwhile")
+    .description("discard the search index; the server builds it again, and searches say meanwhile how far they looked")
     .action((options: RealmOptions) =>
       perform(rebuildSearchOperation, { realm: options.realm }, options, () => ({
         lines: ["the search index will be rebuilt"],

@@ -262,7 +262,13 @@ t.test("rebuild-search discards the index, and searches still find everything", 
   // An index that claims to contain everything, and contains nothing.
   const wrong = { messagesUpTo: 999, topicsUpTo: 999, lastSegmentId: 3, segments: [{ id: 3, level: 0 }] };
   await change((lmdb) =>
-    lmdb.put("searchState", "state", { format: searchFormat, language: "english", merge: null, leftovers: [], ...wrong }),
+    lmdb.put("searchState", "state", {
+      format: searchFormat,
+      language: "english",
+      merge: null,
+      leftovers: [],
+      ...wrong,
+    }),
   );
   const found = async () => {
     const running = await startTestServer(t, { dataDir: server.dataDir });

@@ -146,7 +146,7 @@ export const eraseRealmOperation = defineOperation({
 
 export const rebuildSearchOperation = defineOperation({
   name: "rebuild-search",
-  summary: "Discards the search index; the server builds it again, and searches stay complete meanwhile.",
+  summary: "Discards the search index; the server builds it again, and searches say meanwhile how far they looked.",
   params: realmParam,
   async run({ realm: label }, ports) {
     await withRealm(ports, label, (opened) => ask(opened, command(realm, "search.rebuild", {}, null)));
