@@ -236,7 +236,7 @@ export class Reads {
         const begins = new RegExp(`^${word}(?![a-zA-Z0-9])`);
         const contains = new RegExp(`(?<![a-zA-Z0-9])${word}(?![a-zA-Z0-9])`);
         return {
-          terms: [{ operator: "search", operand: word }],
+          terms: [{ operator: "search", operand: `"${word}"` }],
           test: (reader) => (seen) => both(wordIn(seen, begins, contains), received(reader)(seen)),
         };
       }
