@@ -379,12 +379,17 @@ export class Simulation {
     this.#clientPool.readAgain();
     this.#clientPool.reconnect(1);
     await this.#machine.settle();
-    // A fault that was met before may still have ended it.
-    if (this.#machine.isDown) await this.#recover();
-    const { clock } = this.#machine;
-    clock.lookMs = 0;
-    clock.wallOffsetMs = 0;
-    for (let minutes = 0; minutes < 90; minutes += 15) await this.#machine.pass(15 * 60_000);
+    for (let minutes = 0; minutes < 90; minutes += 15) {
+      // A fault that was met before may still have ended it, even now: then all of the time passes after the restart.
+      if (this.#machine.isDown && !this.#hasProblem) {
+        await this.#recover();
+        minutes = 0;
+      }
+      const { clock } = this.#machine;
+      clock.lookMs = 0;
+      clock.wallOffsetMs = 0;
+      await this.#machine.pass(15 * 60_000);
+    }
     await this.#check();
     for (const { serial, command } of this.#pending.values()) {
       this.#auditor.report(`[M6] request ${serial} (${command.type}) was never answered`);
