@@ -61,6 +61,30 @@ t.test("[M5] after a flush has failed, those that succeed announce nothing", asy
   t.strictSame(trial.announced, []);
 });
 
+t.test("[M5] after the journal thread itself has failed, flushes that still end announce nothing", async (t) => {
+  const trial = new Trial();
+  const begun = trial.begin();
+  trial.flushes.fail(new Error("taken over"));
+  begun.end();
+  await t.rejects(trial.flushes.next(null), { message: "taken over" });
+  t.strictSame(trial.announced, []);
+});
+
+t.test(
+  "[S3] journal_flush_pause_ms_max: on a very slow disk a flush begins this long after the last, and not later",
+  async (t) => {
+    const trial = new Trial();
+    trial.flushes.measure(() => {
+      trial.time += 100 * limits.journal_flush_pause_ms_max;
+    });
+    trial.begin();
+    trial.time += limits.journal_flush_pause_ms_max - 1;
+    t.notOk(trial.flushes.mayBegin);
+    trial.time += 1;
+    t.ok(trial.flushes.mayBegin);
+  },
+);
+
 t.test("[M1] while the pool is busy with something else, the journal thread flushes itself", async (t) => {
   const trial = new Trial();
   const [, second] = [trial.begin(), trial.begin()];
@@ -77,24 +101,21 @@ t.test("[M1] while the pool is busy with something else, the journal thread flus
   t.strictSame(trial.announced, [2, 3], "and what the pool ends later is not announced again");
 });
 
-t.test(
-  "flushes overlap only on a disk with slow flushes, and each begins a part of their time after the last",
-  async (t) => {
-    const trial = new Trial();
-    trial.flushes.measure(() => undefined);
-    t.notOk(trial.flushes.mayBegin, "the last flush was fast");
-    trial.flushes.measure(() => {
-      trial.time += 8;
-    });
-    t.ok(trial.flushes.mayBegin, "the last flush was slow, and none runs");
-    trial.begin();
-    for (let begun = 1; begun < limits.journal_flushes_max; begun++) {
-      t.notOk(trial.flushes.mayBegin, "one has just begun");
-      trial.time += 8 / limits.journal_flushes_max;
-      t.ok(trial.flushes.mayBegin, "a part of their time later");
-      trial.begin();
-    }
+t.test("flushes overlap only on a disk with slow flushes, a part of their time apart", async (t) => {
+  const trial = new Trial();
+  trial.flushes.measure(() => undefined);
+  t.notOk(trial.flushes.mayBegin, "the last flush was fast");
+  trial.flushes.measure(() => {
     trial.time += 8;
-    t.notOk(trial.flushes.mayBegin, "as many run as may");
-  },
-);
+  });
+  t.ok(trial.flushes.mayBegin, "the last flush was slow, and none runs");
+  trial.begin();
+  for (let begun = 1; begun < limits.journal_flushes_max; begun++) {
+    t.notOk(trial.flushes.mayBegin, "one has just begun");
+    trial.time += 8 / limits.journal_flushes_max;
+    t.ok(trial.flushes.mayBegin, "a part of their time later");
+    trial.begin();
+  }
+  trial.time += 8;
+  t.notOk(trial.flushes.mayBegin, "as many run as may");
+});

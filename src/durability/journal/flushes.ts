@@ -62,10 +62,15 @@ export class Flushes {
     flushed.then(
       () => this.#end(flush),
       (error: unknown) => {
-        this.#failure ??= { error };
+        this.fail(error);
         this.#wake();
       },
     );
+  }
+
+  /** The journal is lost: flushes that still end announce nothing (M5). */
+  fail(error: unknown): void {
+    this.#failure ??= { error };
   }
 
   /**

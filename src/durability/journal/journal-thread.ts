@@ -37,11 +37,28 @@ async function run({ ring, large, ...start }: ThreadStart): Promise<void> {
   const writer = new SegmentWriter(start);
   const consumer = new RingConsumer(ring);
   const flushes = new Flushes(() => writer.write([]));
+  post({ kind: "ready" });
+  try {
+    await work(writer, consumer, flushes, large);
+  } catch (error) {
+    flushes.fail(error);
+    throw error;
+  }
+  writer.close(consumer.released);
+  post({ kind: "closed" });
+}
+
+/** Resolves when the ring is empty at its end. */
+async function work(
+  writer: SegmentWriter,
+  consumer: RingConsumer,
+  flushes: Flushes,
+  large: MessagePort,
+): Promise<void> {
   const take = () => consumer.take(() => receiveFrame(large));
   const announce = (taken: Taken) => {
     if (consumer.done(taken)) post({ kind: "durable" });
   };
-  post({ kind: "ready" });
   for (;;) {
     // Read before the ring: once it is set, nothing is put after it.
     const { isEnding, released, hasMore } = consumer;
@@ -55,14 +72,12 @@ async function run({ ring, large, ...start }: ThreadStart): Promise<void> {
       announce(consumer.taken);
       writer.tidy(released);
     } else if (flushes.isWaiting) await flushes.next(hasMore ? null : consumer.arrival());
-    else if (isEnding) break;
+    else if (isEnding) return;
     else {
       writer.mark();
       if (!writer.tidy(released)) consumer.waitForMore(released);
     }
   }
-  writer.close(consumer.released);
-  post({ kind: "closed" });
 }
 
 noteLoaded();
