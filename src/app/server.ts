@@ -119,7 +119,8 @@ export async function startServer(config: Config, tools: ServerTools): Promise<R
       await openFolder(config, tools, { scope, app, kind, clock, dataDir, space, hubs, ...pages }),
     );
   } catch (error) {
-    await scope.close();
+    // A fault of closing is a consequence of this one.
+    await scope.close().catch(() => undefined);
     throw space.isFull && isOfStore(error) ? noRoom() : error;
   }
 }
