@@ -26,7 +26,7 @@ const limits = {
   channel_name_code_points_max: 60,
   channel_description_code_points_max: 1024,
   channels_per_realm_max: 100_000,
-  /** Channels as JSON, per organization: about 1,200 characters each. */
+  /** Channels as JSON, of all organizations together: about 1,200 characters each. */
   encoded_channels_characters_max: 16 * 1024 * 1024,
   /** By one person who is not an administrator, and that person's bots, within 24 hours. */
   channels_created_per_person_per_day_max: 1000,

@@ -24,7 +24,7 @@ const limits = {
   /** For a channel with fewer subscribers, clients that request a partial list receive all of them. */
   whole_subscriber_list_max: 250,
   subscribers_active_days: 14,
-  /** Lists of subscribers as JSON, per organization. */
+  /** Lists of subscribers as JSON, of all organizations together. */
   encoded_subscribers_bytes_max: 64 * 1024 * 1024,
   /** An id in such a list costs as much as encoding so many characters of JSON. */
   subscriber_characters: 10,

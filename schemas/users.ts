@@ -37,7 +37,7 @@ const limits = {
   visibility_pairs_per_command_max: 10_000,
   encoded_users_per_piece: 256,
   encoded_users_bytes_max: 256 * 1024 * 1024,
-  /** The same in the state of POST /register. */
+  /** Users in the state of POST /register as JSON, of all organizations together. */
   encoded_people_bytes_max: 64 * 1024 * 1024,
 } as const;
 

@@ -11,6 +11,7 @@ import type { ChannelRecord } from "../../schemas/channels.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { channelBody, leftChannels, ownSubscriptionFields, subscribedChannels, visibleChannels } from "./channels.ts";
+import { numberOf } from "./encoded-users.ts";
 import type { BeginSection, JsonWriter, StateRequest } from "./state-section.ts";
 import { isAround, type SubscriberLists, subscriberIds } from "./subscriptions.ts";
 
@@ -30,45 +31,39 @@ interface KnownList {
   readonly json: Buffer;
 }
 
-/** For one realm. */
-class Kept {
-  readonly channels = new LRUCache<number, KnownChannel>({
-    maxSize: limits.encoded_channels_characters_max,
-    sizeCalculation: ({ json }) => json.length,
-  });
+/** JSON of all organizations together, bounded by its size. */
+export class KeptChannels {
+  readonly channels: LRUCache<string, KnownChannel>;
   /** Whole lists; which users a partial one leaves out depends on the time. */
-  readonly lists = new LRUCache<number, KnownList>({
-    maxSize: limits.encoded_subscribers_bytes_max,
-    sizeCalculation: ({ json }) => json.length,
-  });
-}
+  readonly lists: LRUCache<string, KnownList>;
 
-const keptOfRealms = new WeakMap<View, Kept>();
-
-function keptOf(view: View): Kept {
-  let kept = keptOfRealms.get(view);
-  if (kept === undefined) {
-    kept = new Kept();
-    keptOfRealms.set(view, kept);
+  constructor(charactersMax: number, listBytesMax: number) {
+    this.channels = new LRUCache({ maxSize: charactersMax, sizeCalculation: ({ json }) => json.length });
+    this.lists = new LRUCache({ maxSize: listBytesMax, sizeCalculation: ({ json }) => json.length });
   }
-  return kept;
 }
+
+const keptChannels = new KeptChannels(limits.encoded_channels_characters_max, limits.encoded_subscribers_bytes_max);
 
 /** Channels as JSON for one request. */
-class ChannelPieces {
+export class ChannelPieces {
   /** Characters that were encoded since it was last set. */
   made = 0;
   readonly #view: View;
   readonly #lists: SubscriberLists;
-  readonly #kept: Kept;
+  readonly #kept: KeptChannels;
   readonly #channels = new Map<number, KnownChannel>();
   readonly #subscribers = new Map<number, KnownList>();
   #around: ReadonlySet<number> | null = null;
 
-  constructor(view: View, lists: SubscriberLists) {
+  constructor(view: View, lists: SubscriberLists, kept = keptChannels) {
     this.#view = view;
     this.#lists = lists;
-    this.#kept = keptOf(view);
+    this.#kept = kept;
+  }
+
+  #nameOf(channelId: number): string {
+    return `${numberOf(this.#view)}.${channelId}`;
   }
 
   /** Encodes both of these channels, in steps. */
@@ -91,7 +86,7 @@ class ChannelPieces {
       subscriberCount: view.subscriptions.ofChannel(channel.id).size,
       isRecentlyActive: isRecentlyActive(view, channel),
     };
-    const known = this.#channels.get(channel.id) ?? this.#kept.channels.get(channel.id);
+    const known = this.#channels.get(channel.id) ?? this.#kept.channels.get(this.#nameOf(channel.id));
     if (known !== undefined && isSame(known, now)) {
       this.#channels.set(channel.id, known);
       return known.json;
@@ -100,7 +95,7 @@ class ChannelPieces {
     this.made += json.length;
     const encoded = { ...now, json };
     this.#channels.set(channel.id, encoded);
-    this.#kept.channels.set(channel.id, encoded);
+    this.#kept.channels.set(this.#nameOf(channel.id), encoded);
     return json;
   }
 
@@ -111,7 +106,8 @@ class ChannelPieces {
     const version = subscriptions.versionOf(channelId);
     const isWhole =
       this.#lists === "true" || subscriptions.ofChannel(channelId).size < limits.whole_subscriber_list_max;
-    const known = this.#subscribers.get(channelId) ?? (isWhole ? this.#kept.lists.get(channelId) : undefined);
+    const known =
+      this.#subscribers.get(channelId) ?? (isWhole ? this.#kept.lists.get(this.#nameOf(channelId)) : undefined);
     if (known?.version === version) {
       this.#subscribers.set(channelId, known);
       return known.json;
@@ -123,7 +119,7 @@ class ChannelPieces {
     this.made += ids.length * limits.subscriber_characters;
     const encoded = { version, json };
     this.#subscribers.set(channelId, encoded);
-    if (isWhole) this.#kept.lists.set(channelId, encoded);
+    if (isWhole) this.#kept.lists.set(this.#nameOf(channelId), encoded);
     return json;
   }
 

@@ -152,17 +152,33 @@ export interface CollectedPeople {
   readonly inactive: JsonWriter;
 }
 
-/** For one realm. */
+/** Pieces of all organizations. @param bytesMax of their JSON in sum */
+export function peopleCache(bytesMax: number): LRUCache<string, PeoplePiece> {
+  return new LRUCache({
+    maxSize: bytesMax,
+    sizeCalculation: ({ active, inactive }) => active.length + inactive.length + 1,
+  });
+}
+
+const people = peopleCache(limits.encoded_people_bytes_max);
+
+const numbers = new WeakMap<View, number>();
+let numbersGiven = 0;
+
+/** Names an organization, as long as it is open, in a cache that all organizations share. */
+export function numberOf(view: View): number {
+  const known = numbers.get(view) ?? ++numbersGiven;
+  numbers.set(view, known);
+  return known;
+}
+
 export class EncodedPeople {
   readonly #view: View;
   readonly #kept: LRUCache<string, PeoplePiece>;
 
-  constructor(view: View, bytesMax: number = limits.encoded_people_bytes_max) {
+  constructor(view: View, kept = people) {
     this.#view = view;
-    this.#kept = new LRUCache({
-      maxSize: bytesMax,
-      sizeCalculation: ({ active, inactive }) => active.length + inactive.length + 1,
-    });
+    this.#kept = kept;
   }
 
   /** @param viewer may see everybody */
@@ -171,7 +187,7 @@ export class EncodedPeople {
     const last = Math.floor(this.#view.counter("user") / limits.encoded_users_per_piece);
     const own = isHiddenFromPeers(viewer) ? Math.floor(viewer.id / limits.encoded_users_per_piece) : -1;
     const peer = uninvolvedViewer(viewer);
-    const variant = `${visibilityOf(viewer)}.${Number(clientGravatar)}`;
+    const variant = `${numberOf(this.#view)}.${visibilityOf(viewer)}.${Number(clientGravatar)}`;
     const pieces: (PeoplePiece | PeopleRecords)[] = [];
     for (let index = 0; index <= last; index++) {
       const version = peopleVersions.ofChunk(index);
@@ -229,15 +245,4 @@ export class EncodedPeople {
     if (name !== null && (this.#kept.peek(name)?.version ?? -1) < version) this.#kept.set(name, piece);
     return piece;
   }
-}
-
-const peopleOfRealms = new WeakMap<View, EncodedPeople>();
-
-export function encodedPeople(view: View): EncodedPeople {
-  let own = peopleOfRealms.get(view);
-  if (own === undefined) {
-    own = new EncodedPeople(view);
-    peopleOfRealms.set(view, own);
-  }
-  return own;
 }

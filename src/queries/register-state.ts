@@ -7,7 +7,7 @@ import type { View } from "../../domain/view.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MissingFeature, RegisterState, SectionName } from "../../schemas/register.ts";
 import type { UserRecord } from "../../schemas/users.ts";
-import { passes } from "./passes.ts";
+import { longAnswers, passes } from "./passes.ts";
 import type { JsonWriter, LongSection, LongSections, Sections, StateRequest } from "./state-section.ts";
 import { unreadMessages } from "./unread.ts";
 
@@ -51,7 +51,8 @@ export interface StateChoice {
 /**
  * The state for a viewer who may see all users, in three steps: `prepare` encodes what readers share, in passes of the
  * event loop; `collect` fixes the content in one instant; `encode` makes it JSON, again in passes (S3). A turn between
- * two passes changes nothing of what was collected, because records are replaced and not modified.
+ * two passes changes nothing of what was collected, because records are replaced and not modified. Between `enter` and
+ * `leave` no other long answer is built.
  */
 export class StateInPasses {
   readonly #view: View;
@@ -81,6 +82,16 @@ export class StateInPasses {
 
   *#prepareAll(): Iterable<number> {
     for (const section of this.#long.values()) yield* section.prepare?.() ?? [];
+  }
+
+  /** Resolves when no other long answer is being built. Call `leave` when this one is. */
+  async enter(): Promise<void> {
+    const admission = longAnswers.enter(this.#reader);
+    if (admission !== null) await admission;
+  }
+
+  leave(): void {
+    longAnswers.leave();
   }
 
   /** @param user the current record */

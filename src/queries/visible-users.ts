@@ -9,7 +9,7 @@ import { realmSetting } from "../../domain/realm-settings.ts";
 import type { View } from "../../domain/view.ts";
 import { roles } from "../../schemas/types.ts";
 import type { UserBody, UserRecord } from "../../schemas/users.ts";
-import { encodedPeople } from "./encoded-users.ts";
+import { EncodedPeople } from "./encoded-users.ts";
 import { type ProfileDatumBody, profileData } from "./profile-data.ts";
 import type { BeginSection, Section, StateRequest } from "./state-section.ts";
 
@@ -52,7 +52,7 @@ export const realmUserState: Section<"realm_user"> = (
 /** The same for a viewer who may see all users, from cached JSON. */
 export const realmUserPieces: BeginSection<"realm_user"> = (view, _user, request) => ({
   collect(user) {
-    const { active, inactive } = encodedPeople(view).collect(user, request.clientGravatar);
+    const { active, inactive } = new EncodedPeople(view).collect(user, request.clientGravatar);
     return {
       realm_users: active,
       realm_non_active_users: inactive,

@@ -6,7 +6,8 @@ import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { longRegisterSections, registerSections } from "../../src/app/areas.ts";
-import { EncodedPeople } from "../../src/queries/encoded-users.ts";
+import { ChannelPieces, KeptChannels } from "../../src/queries/encoded-channels.ts";
+import { EncodedPeople, peopleCache } from "../../src/queries/encoded-users.ts";
 import { passes } from "../../src/queries/passes.ts";
 import { registerState, type StateChoice, StateInPasses } from "../../src/queries/register-state.ts";
 import type { StateRequest } from "../../src/queries/state-section.ts";
@@ -200,8 +201,56 @@ t.test("[S3] encoded_people_bytes_max: without room for a piece, each state enco
     const made = [...active(parts), ...inactive(parts)].reduce((a, b) => a + b, 0);
     return { made, text: parts.map(String).join("") };
   };
-  const [roomy, tight] = [new EncodedPeople(view), new EncodedPeople(view, 1)];
+  const roomy = new EncodedPeople(view, peopleCache(limits.encoded_people_bytes_max));
+  const tight = new EncodedPeople(view, peopleCache(1));
   const first = pieces(roomy);
   t.strictSame(pieces(roomy), { made: 0, text: first.text });
   t.strictSame([pieces(tight), pieces(tight)], [first, first]);
+});
+
+t.test(
+  "[S3] encoded_channels_characters_max, encoded_subscribers_bytes_max: without room, each state encodes channels anew",
+  async (t) => {
+    const channels = [...view.channels.all()];
+    const encode = (kept: KeptChannels) => {
+      const pieces = new ChannelPieces(view, "true", kept);
+      return [...pieces.prepare(channels)].reduce((a, b) => a + b, 0);
+    };
+    const roomy = new KeptChannels(limits.encoded_channels_characters_max, limits.encoded_subscribers_bytes_max);
+    const all = encode(roomy);
+    t.ok(all > 0);
+    t.equal(encode(roomy), 0);
+    const tight = new KeptChannels(1, 1);
+    t.strictSame([encode(tight), encode(tight)], [all, all]);
+    t.strictSame([tight.channels.calculatedSize, tight.lists.calculatedSize], [0, 0]);
+    const withoutLists = new KeptChannels(limits.encoded_channels_characters_max, 1);
+    encode(withoutLists);
+    const lists = encode(withoutLists);
+    t.ok(lists > 0 && lists < all, `${lists} of ${all}: the lists alone`);
+  },
+);
+
+t.test("[S3] of clients that come back together, one answer is built at a time", async (t) => {
+  const order: string[] = [];
+  const build = async (name: string, client: Client) => {
+    const state = new StateInPasses(view, recordOf(client), choiceOf(requestOf()));
+    await state.prepare();
+    await state.enter();
+    order.push(`${name} begins`);
+    state.collect(recordOf(client));
+    await state.encode({ queue_id: name });
+    order.push(`${name} ends`);
+    state.leave();
+  };
+  await Promise.all([build("first", owner), build("second", member), build("third", shy)]);
+  t.strictSame(
+    order.map((step) => step.split(" ")[1]),
+    ["begins", "ends", "begins", "ends", "begins", "ends"],
+    order.join(", "),
+  );
+  const answers = await Promise.all(Array.from({ length: 10 }, () => owner.post("/register", {})));
+  t.ok(
+    answers.every(({ status, body }) => status === 200 && body.realm_users.length > crowd.length / 2),
+    "all of them are answered",
+  );
 });

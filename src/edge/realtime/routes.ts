@@ -95,21 +95,26 @@ async function register(call: Call<RegisterParams>, options: RealtimeRouteOption
     ),
   );
   if (registered.kind === "refused") return registered;
-  // The current record: the turn that made the queue may also have changed the caller's role or deactivated the
-  // account.
-  const owner = callerNow(call);
-  if (!owner.isActive) return refuse.userDeactivated();
-  // There is no await from here until the state is collected: `last_event_id` and the state belong to one moment, after
-  // the flush that made the queue (E2).
-  const lastEventId = realm.view.position - 1;
-  options.hubOf(realm).queue(queueId)?.startAt(lastEventId);
-  const head = headOf(queueId, lastEventId, options);
-  if (state === null || !canAccessAllUsers(realm.view, owner)) {
-    return ok({ ...head, ...registerState(choice.sections, realm.view, owner, choice.types, choice.request) });
+  // Clients that come back together would need the memory of all their answers at once (S3).
+  await state?.enter();
+  try {
+    // The current record: a turn may have changed the caller's role or deactivated the account.
+    const owner = callerNow(call);
+    if (!owner.isActive) return refuse.userDeactivated();
+    // There is no await from here until the state is collected: `last_event_id` and the state belong to one moment,
+    // after the flush that made the queue (E2).
+    const lastEventId = realm.view.position - 1;
+    options.hubOf(realm).queue(queueId)?.startAt(lastEventId);
+    const head = headOf(queueId, lastEventId, options);
+    if (state === null || !canAccessAllUsers(realm.view, owner)) {
+      return ok({ ...head, ...registerState(choice.sections, realm.view, owner, choice.types, choice.request) });
+    }
+    state.collect(owner);
+    const fields = await state.encode(head);
+    return callerNow(call).isActive ? { kind: "encoded" as const, fields, values: head } : refuse.userDeactivated();
+  } finally {
+    state?.leave();
   }
-  state.collect(owner);
-  const fields = await state.encode(head);
-  return callerNow(call).isActive ? { kind: "encoded" as const, fields, values: head } : refuse.userDeactivated();
 }
 
 function headOf(queueId: string, lastEventId: number, { idleQueueTimeoutMs }: RealtimeRouteOptions) {
