@@ -88,26 +88,39 @@ function startOf(
   const sender = view.users.get(message.senderId);
   const isKept = conversation !== undefined && channel !== undefined && sender !== undefined;
   if (!isKept || dependsOnMore(message, conversation)) return encode(view, reader, message, options);
-  const { realm, linkifiers } = view;
+  const plain = { conversation, channel, sender, options };
   const known = encodedByRow.get(message);
-  // Compared field by field, because nearly every message of a page is known: an object for each would be garbage.
-  if (
-    known !== undefined &&
-    known.sources.topic === conversation.topic &&
-    known.sources.channel === channel &&
-    known.sources.sender === sender &&
-    known.sources.realm === realm &&
-    known.sources.linkifiers === linkifiers &&
-    areSame(known.sources.options, options)
-  ) {
+  if (known !== undefined && isFrom(known.sources, view, plain)) {
     if (typeof known.start === "string") known.start = bytesOf(known.start);
     return known.start;
   }
-  const start = encodePlain(view, message, { conversation, channel, sender, options });
-  // The conversation's row changes with every post, but only its topic is shown.
-  const sources = { topic: conversation.topic, channel, sender, realm, linkifiers, options };
-  if (start !== undefined) encodedByRow.set(message, { sources, start });
+  const start = encodePlain(view, message, plain);
+  if (start !== undefined) encodedByRow.set(message, { sources: sourcesOf(view, plain), start });
   return start;
+}
+
+/** The rows that a plain message depends on besides its own, and how it is shown. */
+interface PlainMessage {
+  readonly conversation: ConversationRecord;
+  readonly channel: ChannelRecord;
+  readonly sender: UserRecord;
+  readonly options: MessageOptions;
+}
+
+/** The conversation's row changes with every post, but only its topic is shown. */
+function sourcesOf({ realm, linkifiers }: View, { conversation, channel, sender, options }: PlainMessage): Sources {
+  return { topic: conversation.topic, channel, sender, realm, linkifiers, options };
+}
+
+function isFrom(sources: Sources, { realm, linkifiers }: View, plain: PlainMessage): boolean {
+  return (
+    sources.topic === plain.conversation.topic &&
+    sources.channel === plain.channel &&
+    sources.sender === plain.sender &&
+    sources.realm === realm &&
+    sources.linkifiers === linkifiers &&
+    areSame(sources.options, plain.options)
+  );
 }
 
 /** The end of the encoded messages that one author sent to one topic by one client, from the field `client` on. */
@@ -120,31 +133,14 @@ interface SharedEnd {
 
 const sharedEnds = new LRUCache<number, SharedEnd>({ maxSize: limits.message_ends_max, sizeCalculation: () => 1 });
 
-interface PlainMessage {
-  readonly conversation: ConversationRecord;
-  readonly channel: ChannelRecord;
-  readonly sender: UserRecord;
-  readonly options: MessageOptions;
-}
-
 /** A message that depends on no other rows. Only its id, text and time differ from others of its author in its topic. */
-function encodePlain(view: View, message: MessageRecord, { conversation, channel, sender, options }: PlainMessage) {
+function encodePlain(view: View, message: MessageRecord, plain: PlainMessage): string | undefined {
+  const { conversation, sender, options } = plain;
   const key = conversation.id * senders_max + sender.id;
   const known = sharedEnds.get(key);
   const isMe = hasTrait(message.traits, "isMe");
   const { client } = message;
-  const { realm, linkifiers } = view;
-  if (
-    known !== undefined &&
-    known.client === client &&
-    known.isMe === isMe &&
-    known.sources.topic === conversation.topic &&
-    known.sources.channel === channel &&
-    known.sources.sender === sender &&
-    known.sources.realm === realm &&
-    known.sources.linkifiers === linkifiers &&
-    areSame(known.sources.options, options)
-  ) {
+  if (known?.client === client && known.isMe === isMe && isFrom(known.sources, view, plain)) {
     const [text, type] = options.applyMarkdown ? [message.rendered, "text/html"] : [message.content, "text/x-markdown"];
     const content = `"content":${JSON.stringify(text)},"content_type":"${type}"`;
     const time = seconds(message.sentAt);
@@ -155,8 +151,7 @@ function encodePlain(view: View, message: MessageRecord, { conversation, channel
   const json = `${JSON.stringify(body).slice(0, -1)},`;
   // Quotes are escaped within strings, and no field before it contains another text.
   const end = json.slice(json.indexOf(',"client":'));
-  const sources = { topic: conversation.topic, channel, sender, realm, linkifiers, options };
-  sharedEnds.set(key, { sources, client, isMe, json: end });
+  sharedEnds.set(key, { sources: sourcesOf(view, plain), client, isMe, json: end });
   return json;
 }
 
