@@ -6,24 +6,24 @@ import { PermissionRows } from "./forms.tsx";
 
 type Change = Parameters<typeof client.call<"PATCH /realm">>[1];
 
-/** Values of `search_language`; the server declares them in schemas/search.ts. */
-const languages = [
-  "english",
-  "danish",
-  "dutch",
-  "finnish",
-  "french",
-  "german",
-  "hungarian",
-  "italian",
-  "norwegian",
-  "portuguese",
-  "romanian",
-  "russian",
-  "spanish",
-  "swedish",
-  "turkish",
-] as const;
+const wordForms: Readonly<Record<NonNullable<NonNullable<Change>["search_language"]>, string>> = {
+  english: "English",
+  danish: "Danish",
+  dutch: "Dutch",
+  finnish: "Finnish",
+  french: "French",
+  german: "German",
+  hungarian: "Hungarian",
+  italian: "Italian",
+  norwegian: "Norwegian",
+  portuguese: "Portuguese",
+  romanian: "Romanian",
+  russian: "Russian",
+  spanish: "Spanish",
+  swedish: "Swedish",
+  turkish: "Turkish",
+  none: "No language: only words as they are written",
+};
 
 const rows: readonly SettingRow[] = [
   { name: "name", label: "Name" },
@@ -53,10 +53,7 @@ const rows: readonly SettingRow[] = [
     name: "search_language",
     label: "Search finds word forms in",
     note: "A change rebuilds the search index",
-    choices: [
-      ...languages.map((name) => [name, `${name.charAt(0).toUpperCase()}${name.slice(1)}`] as const),
-      ["none", "No language: only words as they are written"],
-    ],
+    choices: Object.entries(wordForms),
   },
   { name: "enable_read_receipts", label: "Read receipts" },
   { name: "enable_guest_user_indicator", label: "Guests are marked" },
