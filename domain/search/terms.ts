@@ -1,7 +1,7 @@
 /**
- * The search index terms of a message: the words of its content and their stems, its sender, whom it mentions, what it contains. They
- * depend only on the message's row: topic names are indexed separately, once per topic, so that a rename changes one
- * row.
+ * The search index terms of a message: the words of its content and their stems, its sender, whom it mentions, what it
+ * contains. They depend only on the message's row: topic names are indexed separately, once per topic, so that a rename
+ * changes one row.
  */
 import type { GroupId, UserId } from "../../schemas/ids.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";

@@ -1,8 +1,7 @@
 /**
  * Splits text into searchable words, without case and diacritics. Scripts that do not use spaces are split into single
  * characters, and indexed by them and by pairs of adjacent ones; a query requires its characters to be adjacent
- * (query.ts). Content and queries are split by the same
- * rules, so searching for a text as it is written finds it.
+ * (query.ts). Content and queries are split by the same rules, so searching for a text as it is written finds it.
  */
 import { limits } from "../../schemas/limits.ts";
 

@@ -13,8 +13,7 @@ export type EncodedTopics = readonly string[];
 
 /**
  * Works in passes, because a channel may have any number of topics: the cost of each is the same however many there
- * are. A topic is encoded when it is read, because encoding all of them at the end would
- * take longer than a pass.
+ * are. A topic is encoded when it is read, because encoding all of them at the end would take longer than a pass.
  * @param most if there are more, the first ones by name
  */
 export async function channelTopics(

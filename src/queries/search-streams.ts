@@ -1,6 +1,6 @@
 /**
  * The messages that the search index lists under a term, plus those it cannot know: newer messages, and those changed
- * since. No message is missed because the index lags behind. Callers check the messages themselves.
+ * since. Callers check the messages themselves, and may leave the second kind out (`search_unindexed_passes_max`).
  */
 
 import type { View } from "../../domain/view.ts";

@@ -1,7 +1,8 @@
 /**
  * Adds messages to the search index while the realm is idle: one slice between turns, then a pause at least as long,
- * and longer while users post. Without work it waits for changed rows and polls nothing. Until the index has caught up, searches scan the newest messages one by one and miss
- * nothing. Progress is committed together with the postings, so a crash costs one slice.
+ * and longer while users post. Without work it waits for changed rows and polls nothing. Until the index has caught up,
+ * searches examine the newest messages one by one, up to a bound (`search_unindexed_passes_max`). Progress is committed
+ * together with the postings, so a crash costs one slice.
  */
 import { realmSetting } from "../../domain/realm-settings.ts";
 import { limits } from "../../schemas/limits.ts";
