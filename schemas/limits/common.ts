@@ -205,8 +205,6 @@ export const commonLimits = {
   journal_slow_flush_ms: 2,
   /** Flushes of the journal at a time: libuv's pool has four threads. */
   journal_flushes_max: 4,
-  /** A flush begins a `journal_flushes_max`th of their time after the one before, at most this late. */
-  journal_flush_pause_ms_max: 10,
   /** A flush that takes twice as long as the last one, and at least this long, is done by the journal thread itself. */
   journal_overdue_ms_min: 20,
   /** Records that a start brings into the stores at a time: a server lets no more wait (`overlay_bytes_max`). */

@@ -1,7 +1,7 @@
 /**
- * Flushes of the journal thread. On a disk with slow flushes they overlap: each begins a part of their time after the
- * one before, so a record waits for a flush of its own and not for the end of another. A flush covers what was written
- * before it began, so they may end in any order. After one has failed, nothing is announced (M5).
+ * Flushes of the journal thread. On a disk with slow flushes they overlap, so a record waits for a flush of its own and
+ * not for the end of another. A flush covers what was written before it began, so they may end in any order. After one
+ * has failed, nothing is announced (M5).
  */
 import { commonLimits as limits } from "../../../schemas/limits/common.ts";
 
@@ -10,9 +10,6 @@ interface Flush {
   readonly startedAt: number;
   readonly announce: () => void;
 }
-
-/** The journal is the thread's whole work, so waiting less than this is not worth a timer. */
-const timerMs = 0.5;
 
 export class Flushes {
   /** Flushes everything that was written, and returns when that is done. */
@@ -41,8 +38,7 @@ export class Flushes {
 
   /** Whether a flush should begin beside those that run. */
   get mayBegin(): boolean {
-    if (this.#flushMs < limits.journal_slow_flush_ms) return false;
-    return this.#hasFree && this.#pauseLeftMs < timerMs;
+    return this.#flushMs >= limits.journal_slow_flush_ms && this.#running.length < limits.journal_flushes_max;
   }
 
   /** Runs a write with its flush, without others beside it. */
@@ -74,14 +70,13 @@ export class Flushes {
   }
 
   /**
-   * Waits until a flush has ended, another one may begin, or something has arrived.
+   * Waits until a flush has ended, or something has arrived.
    * @param arrival null if there is something to write already
    * @throws what a flush has thrown
    */
   async next(arrival: Promise<void> | null): Promise<void> {
-    const pauseMs = arrival === null && this.#hasFree ? this.#pauseLeftMs : Number.POSITIVE_INFINITY;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, Math.max(1, Math.min(pauseMs, this.#dueInMs)));
+      const timer = setTimeout(resolve, Math.max(1, this.#dueInMs));
       this.#wake = () => {
         clearTimeout(timer);
         resolve();
@@ -90,17 +85,6 @@ export class Flushes {
     });
     if (this.#failure !== null) throw this.#failure.error;
     if (this.isWaiting && this.#dueInMs <= 0) this.#flushOverdue();
-  }
-
-  get #hasFree(): boolean {
-    return this.#running.length < limits.journal_flushes_max;
-  }
-
-  get #pauseLeftMs(): number {
-    const newest = this.#running.at(-1);
-    if (newest === undefined) return 0;
-    const pauseMs = Math.min(this.#flushMs / limits.journal_flushes_max, limits.journal_flush_pause_ms_max);
-    return newest.startedAt + pauseMs - this.#now();
   }
 
   /** Until the oldest flush that something waits for is overdue. */
