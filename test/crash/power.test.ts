@@ -84,8 +84,8 @@ const controls: Readonly<Record<string, { breakage: Breakage; finds: RegExp; par
   "segments that are removed before the stores have their records": {
     breakage: {
       file: "src/durability/journal/file-journal.ts",
-      from: "    await options.applyRecords(recovered.records());\n    if (!keeps) forget(owner, recovered);",
-      to: "    const read = [...recovered.records()];\n    if (!keeps) forget(owner, recovered);\n    await options.applyRecords(read);",
+      from: "    await options.applyRecords(recovered.records());\n    if (!keeps) forget(writer, recovered);",
+      to: "    const read = [...recovered.records()];\n    if (!keeps) forget(writer, recovered);\n    await options.applyRecords(read);",
     },
     finds: / is gone$/,
     part: "recovery",
