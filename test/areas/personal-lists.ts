@@ -6,7 +6,15 @@ import { limits } from "../../schemas/limits.ts";
 import type { ListValue, PersonalList } from "../../schemas/personal-list.ts";
 import type { Draw, World } from "../sim/world.ts";
 import type { Client } from "../support/client.ts";
-import { type AccountCases, type Cases, type Consequence, type FactCases, type Longest, nothing } from "./area.ts";
+import {
+  type AccountCases,
+  type Cases,
+  type Consequence,
+  type FactCases,
+  type FactKey,
+  type Longest,
+  nothing,
+} from "./area.ts";
 import { self } from "./draws.ts";
 import { reduced } from "./lists.ts";
 import { freshName, must } from "./make.ts";
@@ -118,7 +126,12 @@ function factsOf(list: PersonalList): FactCases {
     },
     [`${commands}.update`]: ({ params, callerId }) => {
       const { [storedId]: id, ...values } = params as EntryValues;
-      return claims(callerId, id, Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)));
+      const changes = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+      if (key === undefined || Object.keys(changes).length === 0) return claims(callerId, id, changes);
+      // An entry without a row may have got one: then its other values are new, too.
+      const place = nameHash(String(id));
+      const forgets = ([kind, userId, entry]: FactKey) => kind === noun && userId === callerId && entry === place;
+      return { ...claims(callerId, id, { ...changes, [key]: id }), forgets };
     },
     [`${commands}.remove`]: ({ params, callerId }) =>
       claims(callerId, (params as EntryValues)[storedId], Object.fromEntries(stored.map((name) => [name, undefined]))),
