@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { readNarrow, termsOf } from "../domain/narrow/narrow.ts";
 import { forgivenIfEmpty } from "../src/queries/forgiven-searches.ts";
 import { MessageWalk, UnindexedAllowance } from "../src/queries/message-fetch.ts";
+import { finished } from "../src/queries/passes.ts";
 import { searchStateIn } from "../src/store/search-index.ts";
 import { addMessages, word } from "./lib/fill.ts";
 import { createOrganization, OWNER } from "./lib/organization.ts";
@@ -52,10 +53,12 @@ try {
         const unindexed = new UnindexedAllowance();
         const options = { view, reader, isAbandoned: () => false, unindexed };
         const walk = new MessageWalk(view, reader, narrowed, () => false, options);
-        let collected = await walk.collect(1e15, -1, page);
-        const forgiven = collected.messages.length === 0 ? await forgivenIfEmpty(narrowed, options) : null;
+        let collected = await finished(walk.collect(1e15, -1, page));
+        const forgiven = collected.messages.length === 0 ? await finished(forgivenIfEmpty(narrowed, options)) : null;
         if (forgiven !== null) {
-          collected = await new MessageWalk(view, reader, forgiven, () => false, options).collect(1e15, -1, page);
+          collected = await finished(
+            new MessageWalk(view, reader, forgiven, () => false, options).collect(1e15, -1, page),
+          );
         }
         found = collected.messages.length;
         const spent = process.cpuUsage(start);

@@ -43,8 +43,9 @@ export class VisibleTexts {
 
   #current(): Redactor | null {
     if (isSpectator(this.#reader)) return null;
-    if (this.#view.position !== this.#position) {
-      this.#position = this.#view.position;
+    const { position } = this.#view.untracked;
+    if (position !== this.#position) {
+      this.#position = position;
       this.#redactor = redactor(this.#view, this.#view.users.get(this.#reader.id) ?? this.#reader);
     }
     return this.#redactor;

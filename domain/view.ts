@@ -184,6 +184,13 @@ export interface MessageWatch {
   close(): void;
 }
 
+export interface Untracked {
+  /** The newest message. */
+  readonly message: MessageId;
+  /** As View.position. */
+  readonly position: EventPosition;
+}
+
 export interface View {
   /** The turn's time, or the clock's in a query; in milliseconds, never going back (M4). */
   readonly now: number;
@@ -201,6 +208,8 @@ export interface View {
   counter(name: CounterName): number;
   /** The newest message id that no crash can undo. A read up to there does not wait for newer messages (M9). */
   readonly newestDurableMessage: MessageId;
+  /** For bounds and caches of a read. Reads of these are not tracked (M9), so no answer may show them. */
+  readonly untracked: Untracked;
   /** Number of rows in a table. */
   count(table: TableName): number;
   readonly realm: RealmRecord;

@@ -33,8 +33,8 @@ function readTest({ view, reader }: Reading): Predicate {
   let position = -1;
   let state: ReadState | null = null;
   return ({ message, conversation }) => {
-    if (state === null || view.position !== position) {
-      position = view.position;
+    if (state === null || view.untracked.position !== position) {
+      position = view.untracked.position;
       state = new ReadState(view, reader.id);
     }
     return state.isRead(message, conversation);

@@ -7,15 +7,16 @@ import { type Narrowed, unreadOf } from "../../domain/narrow/narrow.ts";
 import type { View } from "../../domain/view.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { MessageWalk } from "./message-fetch.ts";
+import type { Waiting } from "./passes.ts";
 
 /** @returns null if there is none */
-export async function firstUnread(
+export function* firstUnread(
   view: View,
   reader: UserRecord,
   narrowed: Narrowed,
   isAbandoned: () => boolean,
-): Promise<number | null> {
+): Waiting<number | null> {
   const walk = new MessageWalk(view, reader, unreadOf(view, reader, narrowed), isAbandoned);
-  const { messages } = await walk.collect(0, 1, 1);
+  const { messages } = yield* walk.collect(0, 1, 1);
   return messages[0]?.id ?? null;
 }

@@ -3,6 +3,7 @@ import type { Narrowed } from "../../domain/narrow/narrow.ts";
 import type { View } from "../../domain/view.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { MessageWalk, type UnindexedAllowance } from "./message-fetch.ts";
+import type { Waiting } from "./passes.ts";
 
 interface Search {
   readonly view: View;
@@ -12,12 +13,12 @@ interface Search {
 }
 
 /** @returns null if the narrow has a match for its reader, or no word that could have a typo */
-export async function forgivenIfEmpty(
+export function* forgivenIfEmpty(
   narrowed: Narrowed,
   { view, reader, isAbandoned, unindexed }: Search,
-): Promise<Narrowed | null> {
+): Waiting<Narrowed | null> {
   if (narrowed.forgiving === null) return null;
   const walk = new MessageWalk(view, reader, narrowed, isAbandoned, { unindexed });
-  const { messages } = await walk.collect(Number.MAX_SAFE_INTEGER, -1, 1);
+  const { messages } = yield* walk.collect(Number.MAX_SAFE_INTEGER, -1, 1);
   return messages.length > 0 ? null : narrowed.forgiving();
 }

@@ -15,7 +15,7 @@ import type { MessageRecord } from "../../schemas/messages.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import type { Step } from "./id-streams.ts";
 import { type Plan, type PlanKind, planOf, type SearchPlan } from "./message-plan.ts";
-import { longAnswers, PassBudget, passes, type Share } from "./passes.ts";
+import { longAnswers, PassBudget, passes, type Share, type Waiting } from "./passes.ts";
 import { SearchedWords } from "./searched-words.ts";
 
 export interface FetchRange {
@@ -36,9 +36,9 @@ export interface Fetched {
   readonly stoppedNewer: number | null;
 }
 
-export async function fetchMessages(walk: MessageWalk, range: FetchRange): Promise<Fetched> {
-  const older = await walk.collect(range.anchor - 1, -1, range.before);
-  const newer = await walk.collect(range.anchor + 1, 1, range.after);
+export function* fetchMessages(walk: MessageWalk, range: FetchRange): Waiting<Fetched> {
+  const older = yield* walk.collect(range.anchor - 1, -1, range.before);
+  const newer = yield* walk.collect(range.anchor + 1, 1, range.after);
   const anchored = range.includesAnchor ? walk.at(range.anchor) : null;
   const middle = anchored === null ? [] : [anchored];
   return {
@@ -143,7 +143,7 @@ export class MessageWalk {
     this.isAbandoned = isAbandoned;
     this.#stopsUnindexed = stopsUnindexed;
     this.#unindexed = unindexed;
-    this.#newest = view.counter("message");
+    this.#newest = view.untracked.message;
     this.#searched = new SearchedWords(view, narrowed.search);
   }
 
@@ -168,15 +168,15 @@ export class MessageWalk {
   };
 
   /** null: this read may proceed at once. */
-  #enter(): Promise<void> | null {
+  #enter(): Waiting<void> | null {
     const turn = passes.enter(this.#readerName);
     return turn === null ? null : this.#resumeAfter(turn);
   }
 
   /** Ends this pass and waits for the next turn. */
-  async #pause(): Promise<void> {
+  *#pause(): Waiting<void> {
     this.#leave();
-    await this.#resumeAfter(passes.next(this.#readerName));
+    yield* this.#resumeAfter(passes.next(this.#readerName));
   }
 
   /** Leaves this pass and reports the share of it that was used. */
@@ -186,8 +186,8 @@ export class MessageWalk {
   }
 
   /** The reader's record may have changed in the meantime. */
-  async #resumeAfter(turn: Promise<void>): Promise<void> {
-    await turn;
+  *#resumeAfter(turn: Promise<void>): Waiting<void> {
+    yield turn;
     this.#hasPaused = true;
     this.#reader = this.#view.users.get(this.#reader.id) ?? this.#reader;
   }
@@ -198,29 +198,29 @@ export class MessageWalk {
   }
 
   /**
-   * Builds a part for each message that the reader may see, in as many passes as necessary. When the promise resolves,
-   * each part is current: parts that became stale between passes were rebuilt, and messages deleted or hidden since are
+   * Builds a part for each message that the reader may see, in as many passes as necessary. When it returns, each part
+   * is current: parts that became stale between passes were rebuilt, and messages deleted or hidden since are
    * left out (S1, E2).
    * @param begin called in each pass; its result is used in that pass only
    * @returns null if the client disconnected
    */
-  async shown<T>(found: readonly MessageRecord[], begin: Begin<T>): Promise<readonly T[] | null> {
+  *shown<T>(found: readonly MessageRecord[], begin: Begin<T>): Waiting<readonly T[] | null> {
     const turn = this.#enter();
-    if (turn !== null) await this.#waitUnlessStale(turn, found);
+    if (turn !== null) yield* this.#waitUnlessStale(turn, found);
     // After a pause each message is read again, so that more than a few take more than one pass.
     const isShort = !this.#hasPaused || found.length <= limits.fetch_again_rows_max;
     const values = isShort ? this.#shownAtOnce(found, begin) : null;
     this.#leave();
-    return values ?? (await this.#shownInPasses(found.map(withoutTexts), begin));
+    return values ?? (yield* this.#shownInPasses(found.map(withoutTexts), begin));
   }
 
   /** Messages are read again after a pause only if a turn has changed one of them, or the reader's rights, meanwhile. */
-  async #waitUnlessStale(turn: Promise<void>, found: readonly MessageRecord[]): Promise<void> {
+  *#waitUnlessStale(turn: Waiting<void>, found: readonly MessageRecord[]): Waiting<void> {
     const hadPaused = this.#hasPaused;
     const reader = this.#reader;
     const watch = this.#view.watchMessages(reader.id);
     try {
-      await turn;
+      yield* turn;
       const { isAllStale, messages, conversations } = watch.take();
       const isStale = ({ id, conversationId }: MessageRecord) => messages.has(id) || conversations.has(conversationId);
       this.#hasPaused = hadPaused || isAllStale || this.#reader !== reader || found.some(isStale);
@@ -244,18 +244,18 @@ export class MessageWalk {
     return values;
   }
 
-  async #shownInPasses<T>(found: readonly MessageRecord[], begin: Begin<T>): Promise<readonly T[] | null> {
+  *#shownInPasses<T>(found: readonly MessageRecord[], begin: Begin<T>): Waiting<readonly T[] | null> {
     const admission = longAnswers.enter(this.#readerName);
-    if (admission !== null) await admission;
+    if (admission !== null) yield admission;
     const watch = this.#view.watchMessages(this.#reader.id);
     try {
       const parts: Part<T>[] = found.map(({ id }) => ({ id, place: null, conversationId: 0, value: undefined }));
-      await this.#resumeAfter(passes.next(this.#readerName));
+      yield* this.#resumeAfter(passes.next(this.#readerName));
       let stale: readonly Part<T>[] = parts;
       for (let round = 0; stale.length > 0; round++) {
         // If changes keep making parts stale, the last round runs in one pass, so that the answer ends.
         const isLast = round === limits.fetch_rounds_max;
-        if (!(await this.#make(stale, begin, isLast))) return null;
+        if (!(yield* this.#make(stale, begin, isLast))) return null;
         stale = this.#staleOf(parts, watch.take());
       }
       this.#leave();
@@ -267,11 +267,11 @@ export class MessageWalk {
   }
 
   /** @returns false if the client disconnected */
-  async #make<T>(parts: readonly Part<T>[], begin: Begin<T>, isInOnePass: boolean): Promise<boolean> {
+  *#make<T>(parts: readonly Part<T>[], begin: Begin<T>, isInOnePass: boolean): Waiting<boolean> {
     let make = begin(this.#reader, true);
     for (const part of parts) {
       if (this.#budget.isSpent && !isInOnePass) {
-        await this.#pause();
+        yield* this.#pause();
         if (this.isAbandoned()) return false;
         make = begin(this.#reader, true);
       }
@@ -303,16 +303,16 @@ export class MessageWalk {
   }
 
   /** Those of the given messages that match, for `shown`; null: their texts exceed the limit of an answer. */
-  async these(ids: readonly number[]): Promise<readonly MessageRecord[] | null> {
+  *these(ids: readonly number[]): Waiting<readonly MessageRecord[] | null> {
     const messages: MessageRecord[] = [];
     let characters = 0;
     const turn = this.#enter();
-    if (turn !== null) await turn;
+    if (turn !== null) yield* turn;
     let light = 0;
     for (const id of ids) {
       if (this.#budget.isSpent) {
         for (; light < messages.length; light++) messages[light] = withoutTexts(messages[light] as MessageRecord);
-        await this.#pause();
+        yield* this.#pause();
         if (this.isAbandoned()) return messages;
       }
       const message = this.at(id);
@@ -330,7 +330,7 @@ export class MessageWalk {
    * has spent `search_unindexed_passes_max` in vain on messages that the index does not list continues with those that
    * it lists, and never counts as exhausted; one that stops there does so once in each direction.
    */
-  async collect(start: number, step: Step, count: number): Promise<Collected> {
+  *collect(start: number, step: Step, count: number): Waiting<Collected> {
     const messages: MessageRecord[] = [];
     this.#charactersLeft = limits.fetch_characters_max;
     let next = step === 1 ? Math.max(start, 0) : Math.min(start, this.#newest);
@@ -339,9 +339,9 @@ export class MessageWalk {
     const unfinished = { messages, isExhausted: false, stoppedAt: null };
     if (count === 0) return unfinished;
     const turn = this.#enter();
-    if (turn !== null) await turn;
+    if (turn !== null) yield* turn;
     while (!this.#searched.prepare(this.#budget)) {
-      await this.#pause();
+      yield* this.#pause();
       if (this.isAbandoned()) return unfinished;
     }
     let light = 0;
@@ -356,7 +356,7 @@ export class MessageWalk {
       next = end;
       // `shown` reads the texts again: those of many concurrent walks would not fit into memory (S3).
       for (; light < messages.length; light++) messages[light] = withoutTexts(messages[light] as MessageRecord);
-      await this.#pause();
+      yield* this.#pause();
       if (this.isAbandoned()) return unfinished;
     }
   }

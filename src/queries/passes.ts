@@ -5,6 +5,20 @@
  */
 import { limits } from "../../schemas/limits.ts";
 
+/** Work that may have to wait for a later pass: it yields each promise that it waits for. */
+export type Waiting<T> = Generator<Promise<void>, T, void>;
+
+/** Work that does not wait ends here and now, so that what it has read is watched (M9). */
+export function finished<T>(work: Waiting<T>): T | Promise<T> {
+  const { done, value } = work.next();
+  return done === true ? value : finishedAfter(value, work);
+}
+
+async function finishedAfter<T>(wait: Promise<void>, work: Waiting<T>): Promise<T> {
+  await wait;
+  return finished(work);
+}
+
 /** A queue of waiting readers, admitted round robin: a user with many requests waits for users with one. */
 class RoundRobin {
   /** By reader, in the order of admission. */

@@ -1,6 +1,6 @@
 /** The View of a realm: projections and rows, with the turn's counters (M4, M9). */
 
-import type { IndexRange, MessageWatch, RangeOptions, View } from "../../domain/view.ts";
+import type { IndexRange, MessageWatch, RangeOptions, Untracked, View } from "../../domain/view.ts";
 import type { MessageId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { CounterName, KeyOf, RowOf, TableName } from "../../schemas/records.ts";
@@ -160,6 +160,7 @@ export class RealmView implements View {
   readonly #counterRecords = new Map<CounterName, RecordNumber>();
   /** Counters that the current turn has set. */
   readonly #setCounters = new Set<CounterName>();
+  readonly untracked: Untracked;
   /** The newest message id after each turn that may not be durable yet, oldest first. */
   readonly #newestMessages: { readonly record: RecordNumber; readonly id: number }[] = [];
   #durableMessage: number;
@@ -169,6 +170,14 @@ export class RealmView implements View {
     this.#gate = gate;
     this.#reads = gate.reads;
     this.#durableMessage = turn.counters.message;
+    this.untracked = {
+      get message() {
+        return turn.counters.message as MessageId; // the counter numbers them
+      },
+      get position() {
+        return turn.position;
+      },
+    };
     this.tails = new ChannelTails(lmdb);
     this.#projections = projections;
     this.#turn = turn;

@@ -16,6 +16,7 @@ import { channelTopics } from "../../src/queries/channel-topics.ts";
 import { MessageWalk } from "../../src/queries/message-fetch.ts";
 import { planOf } from "../../src/queries/message-plan.ts";
 import { newestReceived } from "../../src/queries/messages.ts";
+import { finished } from "../../src/queries/passes.ts";
 import {
   conversationRow,
   counted,
@@ -74,7 +75,7 @@ t.test(
         step: -1 as const,
         spend: () => undefined,
       };
-      const { messages } = await new MessageWalk(view, owner, narrowed, () => false).collect(4, -1, 100);
+      const { messages } = await finished(new MessageWalk(view, owner, narrowed, () => false).collect(4, -1, 100));
       return [planOf(view, walker, "dense").patience !== null, messages.map(({ id }) => id)];
     };
     const feed: Parameters<typeof termsOf>[0] = [];

@@ -8,6 +8,7 @@ import { isRefusal } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { messageFetchRoutes } from "../../src/operations/routes/message-fetch.ts";
 import { fetchMessages, MessageWalk } from "../../src/queries/message-fetch.ts";
+import { finished } from "../../src/queries/passes.ts";
 import { callOf, read } from "../sim/calls.ts";
 import { counted } from "../support/filled.ts";
 import { answerOf, commands, generalId, type OpenRealm, openNewRealm, ownerId, turn } from "../support/runtime.ts";
@@ -113,11 +114,15 @@ t.test(
     if (reader === undefined || narrowed === null || isRefusal(narrowed)) throw new Error("there is no owner");
     const { view, looks } = counted(realm.view);
     const walk = new MessageWalk(view, reader, narrowed, () => false);
-    const { messages } = await fetchMessages(walk, { anchor: 1, before: 0, after: count, includesAnchor: false });
-    const shownIds = await walk.shown(messages, () => ({ id, content }) => ({
-      value: `${id} ${content}`,
-      characters: 500,
-    }));
+    const { messages } = await finished(
+      fetchMessages(walk, { anchor: 1, before: 0, after: count, includesAnchor: false }),
+    );
+    const shownIds = await finished(
+      walk.shown(messages, () => ({ id, content }) => ({
+        value: `${id} ${content}`,
+        characters: 500,
+      })),
+    );
     t.strictSame(shownIds?.length, messages.length, "each message");
     t.equal(new Set(shownIds).size, messages.length, "with its text");
     t.ok((looks.get("row messages") ?? 0) <= 2 * count, `${looks.get("row messages")} reads of ${count} messages`);

@@ -12,7 +12,7 @@ import { limits } from "../../schemas/limits.ts";
 import { type SearchStateRecord, searchPendingKinds } from "../../schemas/search.ts";
 import { nearTerms } from "../../src/queries/index-terms.ts";
 import { fetchMessages, MessageWalk } from "../../src/queries/message-fetch.ts";
-import { PassBudget } from "../../src/queries/passes.ts";
+import { finished, PassBudget } from "../../src/queries/passes.ts";
 import { SearchedWords } from "../../src/queries/searched-words.ts";
 import { SearchIndexer, wholeSlice } from "../../src/runtime/search-indexer.ts";
 import {
@@ -116,7 +116,7 @@ async function found({ realm: { view } }: OpenRealm, operand: string): Promise<n
   if (owner === undefined) throw new Error("no owner");
   const narrowed = readNarrow(view, owner, termsOf([["search", operand]]));
   if ("kind" in narrowed) throw new Error(narrowed.msg);
-  const { messages } = await new MessageWalk(view, owner, narrowed, () => false).collect(1e9, -1, 1000);
+  const { messages } = await finished(new MessageWalk(view, owner, narrowed, () => false).collect(1e9, -1, 1000));
   return messages.map(({ id }) => id);
 }
 
@@ -256,7 +256,9 @@ t.test("a word is found in one topic of many with one read per full row and page
     ]),
   );
   if ("kind" in narrowed) throw new Error(narrowed.msg);
-  const { messages, isExhausted } = await new MessageWalk(view, owner, narrowed, () => false).collect(newest, -1, 999);
+  const { messages, isExhausted } = await finished(
+    new MessageWalk(view, owner, narrowed, () => false).collect(newest, -1, 999),
+  );
   t.strictSame([messages.map(({ id }) => id).reverse(), isExhausted], [ids, true]);
   const rows = Math.ceil(inWord.length / limits.search_block_ids_max);
   t.ok((reads.get("rows searchPostings") ?? 0) <= rows + 2, `${reads.get("rows searchPostings")} for ${rows} rows`);
@@ -285,7 +287,9 @@ async function searched({ realm: { view } }: OpenRealm, operand: string) {
   if (owner === undefined) throw new Error("no owner");
   const narrowed = readNarrow(view, owner, termsOf([["search", operand]]));
   if ("kind" in narrowed) throw new Error(narrowed.msg);
-  const { messages, isExhausted } = await new MessageWalk(view, owner, narrowed, () => false).collect(1e9, -1, 1000);
+  const { messages, isExhausted } = await finished(
+    new MessageWalk(view, owner, narrowed, () => false).collect(1e9, -1, 1000),
+  );
   return [messages.map(({ id }) => id), isExhausted];
 }
 
@@ -328,10 +332,12 @@ t.test(
       const narrowed = readNarrow(realm.view, owner, termsOf([["search", operand]]));
       if ("kind" in narrowed) throw new Error(narrowed.msg);
       const fetch = (range: { readonly anchor: number; readonly before: number; readonly after: number }) =>
-        fetchMessages(new MessageWalk(realm.view, owner, narrowed, () => false, { stopsUnindexed: true }), {
-          ...range,
-          includesAnchor: false,
-        });
+        finished(
+          fetchMessages(new MessageWalk(realm.view, owner, narrowed, () => false, { stopsUnindexed: true }), {
+            ...range,
+            includesAnchor: false,
+          }),
+        );
       const up = await fetch({ anchor: 0, before: 0, after: 1000 });
       t.strictSame([up.messages.map(({ id }) => id), up.foundNewest], [[1, 2], false]);
       const stopped = up.stoppedNewer ?? 0;

@@ -13,6 +13,7 @@ import type { MessageEdit } from "../../schemas/message-changes.ts";
 import type { MessageRecord } from "../../schemas/messages.ts";
 import { searchPendingKinds } from "../../schemas/search.ts";
 import { MessageWalk } from "../../src/queries/message-fetch.ts";
+import { finished } from "../../src/queries/passes.ts";
 import { SearchIndexer } from "../../src/runtime/search-indexer.ts";
 import { searchStateIn, searchStateKey, startedAnew, stateOf } from "../../src/store/search-index.ts";
 import { commands, type OpenRealm, openNewRealm, ownerId } from "../support/runtime.ts";
@@ -85,7 +86,7 @@ async function found(opened: OpenRealm, terms: Terms, { start = 1e15, step = -1 
   if (reader === undefined) throw new Error("no owner");
   const narrowed = readNarrow(view, reader, termsOf(terms));
   if ("kind" in narrowed) throw new Error(narrowed.msg);
-  const { messages } = await new MessageWalk(view, reader, narrowed, () => false).collect(start, step, count);
+  const { messages } = await finished(new MessageWalk(view, reader, narrowed, () => false).collect(start, step, count));
   return messages.map(({ id }) => id);
 }
 
@@ -351,7 +352,7 @@ async function foundForgiving({ realm: { view } }: OpenRealm, operand: string): 
   const narrowed = readNarrow(view, reader, termsOf([["search", operand]]));
   if ("kind" in narrowed || narrowed.forgiving === null) throw new Error("nothing to forgive");
   const walk = new MessageWalk(view, reader, narrowed.forgiving(), () => false);
-  return (await walk.collect(1e15, -1, 100_000)).messages.map(({ id }) => id);
+  return (await finished(walk.collect(1e15, -1, 100_000))).messages.map(({ id }) => id);
 }
 
 t.test("another search_language, or another format, rebuilds the index", async (t) => {

@@ -1,6 +1,7 @@
 /** A realm whose turns do not become durable: its gate is shut as by a turn whose record is never flushed. */
 import { rowFields, type TableName } from "../../schemas/records.ts";
 import type { RealmDurabilityGate } from "../../src/durability/journal/durability-gate.ts";
+import { OverlayTables } from "../../src/durability/journal/overlay-tables.ts";
 import type { TestServer } from "./server.ts";
 
 const tables = Object.keys(rowFields) as TableName[];
@@ -45,8 +46,12 @@ export function freezeGate(server: TestServer): () => void {
     if (gate.isOpenFor(seen)) leave();
     else waiting.push(leave);
   };
+  // The journal flushes them nevertheless. Their rows must look as if it had not.
+  const { checkpointed } = OverlayTables.prototype;
+  OverlayTables.prototype.checkpointed = () => false;
   Object.defineProperty(gate, "isOpen", { configurable: true, get: () => gate.isOpenFor(gate.newestRecord) });
   return () => {
+    OverlayTables.prototype.checkpointed = checkpointed;
     gate.isOpenFor = isOpenFor;
     gate.waitFor = waitFor;
     Reflect.deleteProperty(gate, "isOpen");

@@ -38,6 +38,7 @@ import {
 } from "../../queries/message-fetch.ts";
 import { messageForReader, messagePlan } from "../../queries/message-views.ts";
 import type { MessageOptions } from "../../queries/messages.ts";
+import { finished, type Waiting } from "../../queries/passes.ts";
 import { marksPlan, SearchMarks } from "../../queries/search-marks.ts";
 import { checkSpectator } from "../../queries/users.ts";
 import { type BodyParts, type EncodedAnswer, ok } from "../../runtime/results.ts";
@@ -88,10 +89,10 @@ export const messageFetchRoutes = [
     const forgiven = () => forgivenIfEmpty(narrowed, search);
     if (params.message_ids !== undefined) {
       const ofIds = (given: Narrowed) => look({ ...given, includesHistory: true });
-      return fetchByIds(params, { narrowed, look: ofIds, forgiven });
+      return finished(fetchByIds(params, { narrowed, look: ofIds, forgiven }));
     }
     const anchoring = { view, reader, narrowed, walk: look(narrowed).walk };
-    return fetchRange(params, { narrowed, look, forgiven }, (anchor) => anchorId(anchor, anchoring));
+    return finished(fetchRange(params, { narrowed, look, forgiven }, (anchor) => anchorId(anchor, anchoring)));
   }),
 
   bind(getMessage, (call) => {
@@ -117,30 +118,11 @@ export const messageFetchRoutes = [
     return body === undefined ? refuse.invalidMessage() : ok({ message: body, raw_content: message.content });
   }),
 
-  bind(checkMessagesMatchNarrow, async (call) => {
-    const { view } = call.realm;
-    const reader = requireCaller(call);
-    const narrowed = readNarrow(view, reader, termsOf(call.params.narrow));
+  bind(checkMessagesMatchNarrow, (call) => {
+    const narrowed = readNarrow(call.realm.view, requireCaller(call), termsOf(call.params.narrow));
     if (isRefusal(narrowed)) return narrowed;
-    const ids = call.params.msg_ids;
-    if (ids.length > limits.messages_per_fetch_max) return tooMany();
-    const search = { view, reader, isAbandoned: watchOf(call), unindexed: new UnindexedAllowance() };
-    // Only received messages, whatever the narrow says about history (behaviour 2.9).
-    const look = (given: Narrowed) =>
-      new MessageWalk(view, reader, { ...given, includesHistory: false }, search.isAbandoned, search);
-    const walk = look(narrowed);
-    let matching = await walk.these([...new Set(ids)]);
-    const forgiven = matching?.length === 0 ? await forgivenIfEmpty(narrowed, search) : null;
-    if (forgiven !== null) matching = await look(forgiven).these([...new Set(ids)]);
-    if (matching === null) return tooLong();
-    const sought = (forgiven ?? narrowed).search;
-    const marks = new SearchMarks({ view, search: sought, allowsEmptyTopic: false, reader });
-    const texts = new VisibleTexts(view, reader);
-    const parts = await (forgiven === null ? walk : look(forgiven)).shown(matching, () => (message) => {
-      const part = `"${message.id}":${JSON.stringify(texts.follow(marks.of(message), marksPlan))}`;
-      return { value: [part], characters: part.length + marks.costOf(message) };
-    });
-    return parts === null ? abandoned() : encodedList(parts, { start: '"messages":{', end: "}" });
+    if (call.params.msg_ids.length > limits.messages_per_fetch_max) return tooMany();
+    return finished(matchingMessages(call, narrowed));
   }),
 
   bind(getStreamTopics, async (call) => {
@@ -161,6 +143,29 @@ export const messageFetchRoutes = [
   }),
 ];
 
+function* matchingMessages(call: Call<ParamsOf<typeof checkMessagesMatchNarrow>>, narrowed: Narrowed) {
+  const { view } = call.realm;
+  const reader = requireCaller(call);
+  const ids = [...new Set(call.params.msg_ids)];
+  const search = { view, reader, isAbandoned: watchOf(call), unindexed: new UnindexedAllowance() };
+  // Only received messages, whatever the narrow says about history (behaviour 2.9).
+  const look = (given: Narrowed) =>
+    new MessageWalk(view, reader, { ...given, includesHistory: false }, search.isAbandoned, search);
+  const walk = look(narrowed);
+  let matching = yield* walk.these(ids);
+  const forgiven = matching?.length === 0 ? yield* forgivenIfEmpty(narrowed, search) : null;
+  if (forgiven !== null) matching = yield* look(forgiven).these(ids);
+  if (matching === null) return tooLong();
+  const sought = (forgiven ?? narrowed).search;
+  const marks = new SearchMarks({ view, search: sought, allowsEmptyTopic: false, reader });
+  const texts = new VisibleTexts(view, reader);
+  const parts = yield* (forgiven === null ? walk : look(forgiven)).shown(matching, () => (message) => {
+    const part = `"${message.id}":${JSON.stringify(texts.follow(marks.of(message), marksPlan))}`;
+    return { value: [part], characters: part.length + marks.costOf(message) };
+  });
+  return parts === null ? abandoned() : encodedList(parts, { start: '"messages":{', end: "}" });
+}
+
 /** The caller's current record, or a spectator if the organization allows them. */
 function readerOf(call: Call): UserRecord | Refusal {
   return call.caller === null ? (checkSpectator(call.realm.view, null) ?? spectator) : callerNow(call);
@@ -180,7 +185,7 @@ type Show = (
   walk: MessageWalk,
   messages: readonly MessageRecord[],
   others: Readonly<Record<string, unknown>>,
-) => Promise<Refusal | EncodedAnswer>;
+) => Waiting<Refusal | EncodedAnswer>;
 
 /**
  * In a search, each message includes its match positions. Messages are built for the reader as they are when the answer
@@ -206,8 +211,8 @@ function shower(call: Call, { search }: Narrowed, options: MessageOptions): Show
       return { value: isLong && typeof start === "string" ? [Buffer.from(start), end] : [start, end], characters };
     };
   };
-  return async (walk, found, others) => {
-    const parts = await walk.shown(found, begin);
+  return function* (walk, found, others) {
+    const parts = yield* walk.shown(found, begin);
     const now = readerOf(call);
     if (isRefusal(now)) return now;
     const end = `],${JSON.stringify(others).slice(1, -1)}`;
@@ -253,21 +258,21 @@ interface Looking {
   readonly narrowed: Narrowed;
   look(narrowed: Narrowed): Look;
   /** The narrow with its typos forgiven, if it has no match; else null. */
-  forgiven(): Promise<Narrowed | null>;
+  forgiven(): Waiting<Narrowed | null>;
 }
 
-async function fetchRange(params: FetchParams, looking: Looking, idOf: (anchor: Anchor) => Promise<number>) {
+function* fetchRange(params: FetchParams, looking: Looking, idOf: (anchor: Anchor) => Waiting<number>) {
   const range = readRange(params);
   if (isRefusal(range)) return range;
-  const anchor = await idOf(range.anchor);
+  const anchor = yield* idOf(range.anchor);
   let { walk, show } = looking.look(looking.narrowed);
-  let fetched: Fetched = await fetchMessages(walk, { ...range, anchor });
-  const forgiven = fetched.messages.length === 0 ? await looking.forgiven() : null;
+  let fetched: Fetched = yield* fetchMessages(walk, { ...range, anchor });
+  const forgiven = fetched.messages.length === 0 ? yield* looking.forgiven() : null;
   if (forgiven !== null) {
     ({ walk, show } = looking.look(forgiven));
-    fetched = await fetchMessages(walk, { ...range, anchor });
+    fetched = yield* fetchMessages(walk, { ...range, anchor });
   }
-  return show(walk, fetched.messages, {
+  return yield* show(walk, fetched.messages, {
     anchor,
     found_anchor: fetched.foundAnchor,
     found_oldest: anchor === 0 || fetched.foundOldest,
@@ -278,20 +283,20 @@ async function fetchRange(params: FetchParams, looking: Looking, idOf: (anchor: 
 
 const notWithIds = ["anchor", "include_anchor", "num_after", "num_before", "use_first_unread_anchor"] as const;
 
-async function fetchByIds(params: FetchParams, looking: Looking) {
+function* fetchByIds(params: FetchParams, looking: Looking) {
   const others = notWithIds.filter((name) => params[name] !== undefined);
   if (others.length > 0) return refuse.parameterCombination([...others, "message_ids"].sort());
   const ids = [...new Set(params.message_ids)].sort((a, b) => a - b);
   if (ids.length > limits.messages_per_fetch_max) return tooMany();
   let { walk, show } = looking.look(looking.narrowed);
-  let messages = await walk.these(ids);
-  const forgiven = messages?.length === 0 ? await looking.forgiven() : null;
+  let messages = yield* walk.these(ids);
+  const forgiven = messages?.length === 0 ? yield* looking.forgiven() : null;
   if (forgiven !== null) {
     ({ walk, show } = looking.look(forgiven));
-    messages = await walk.these(ids);
+    messages = yield* walk.these(ids);
   }
   if (messages === null) return tooLong();
-  return show(walk, messages, {
+  return yield* show(walk, messages, {
     found_anchor: false,
     found_oldest: false,
     found_newest: false,
@@ -360,12 +365,12 @@ interface Anchoring {
 }
 
 /** The first matching message, or the newest if there is none (public API). */
-async function anchorId(anchor: Anchor, { view, reader, narrowed, walk }: Anchoring): Promise<number> {
+function* anchorId(anchor: Anchor, { view, reader, narrowed, walk }: Anchoring): Waiting<number> {
   if (typeof anchor === "number") return anchor;
   if (anchor === "first-unread") {
-    return (await firstUnread(view, reader, narrowed, walk.isAbandoned)) ?? newestAnchor;
+    return (yield* firstUnread(view, reader, narrowed, walk.isAbandoned)) ?? newestAnchor;
   }
-  const { messages } = await walk.collect(firstMessageSince(view, anchor.since), 1, 1);
+  const { messages } = yield* walk.collect(firstMessageSince(view, anchor.since), 1, 1);
   return messages[0]?.id ?? newestAnchor;
 }
 
@@ -375,7 +380,7 @@ async function anchorId(anchor: Anchor, { view, reader, narrowed, walk }: Anchor
  */
 function firstMessageSince(view: View, milliseconds: number): number {
   let low = 1;
-  let high = view.counter("message") + 1;
+  let high = view.untracked.message + 1;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     const [found] = view.rows("messages", { start: middle, end: high, limit: 1 });

@@ -21,6 +21,7 @@ import {
 } from "../../../schemas/message-flags.ts";
 import { firstUnread } from "../../queries/first-unread.ts";
 import { fetchMessages, MessageWalk } from "../../queries/message-fetch.ts";
+import { finished } from "../../queries/passes.ts";
 import { readReceipts } from "../../queries/read-receipts.ts";
 import { ok, type Reply } from "../../runtime/results.ts";
 import { bind, type Call, callerNow, requireCaller } from "../calls.ts";
@@ -144,13 +145,15 @@ async function updateInNarrow(call: Call<NarrowParams>) {
   if (!params.include_anchor && before > 0 && after > 0) {
     return refuse.badRequest("The anchor can only be excluded at an end of the range");
   }
-  const anchor = await anchorOf(params.anchor, () => firstUnread(view, reader, narrowed, () => isAbandoned));
+  const anchor = await anchorOf(params.anchor, () => finished(firstUnread(view, reader, narrowed, () => isAbandoned)));
   if (typeof anchor !== "number") return anchor;
   const range = { anchor, before, after, includesAnchor: params.include_anchor };
   // A client repeats the request from the last processed message until all are processed, so none may be left out.
   const walk = new MessageWalk(view, reader, narrowed, () => isAbandoned, { stopsUnindexed: true });
-  const fetched = await fetchMessages(walk, range);
-  const messageIds = await walk.shown(fetched.messages, () => ({ id }) => ({ value: id, characters: 0 }));
+  const fetched = await finished(fetchMessages(walk, range));
+  const messageIds = await finished(
+    walk.shown(fetched.messages, () => ({ id }) => ({ value: id, characters: 0 })),
+  );
   // The lookup was aborted: do not flag only a part of the range.
   if (isAbandoned || messageIds === null) return refuse.badRequest("The client closed the connection");
   return update(call, {
@@ -178,7 +181,10 @@ function clamped({ num_before: before, num_after: after }: NarrowParams) {
 /** Larger than any id; the value of the anchor `newest` (behaviour 5.4). */
 const newestAnchor = 10_000_000_000_000_000 - 1;
 
-async function anchorOf(anchor: string, findUnread: () => Promise<number | null>): Promise<number | Refusal> {
+async function anchorOf(
+  anchor: string,
+  findUnread: () => number | null | Promise<number | null>,
+): Promise<number | Refusal> {
   const given = anchor.replaceAll('"', "");
   if (given === "first_unread") return (await findUnread()) ?? newestAnchor;
   const named = ownProperty({ newest: newestAnchor, oldest: 0 }, given);
