@@ -49,6 +49,7 @@ import { searchArea } from "./search.ts";
 import { serverArea } from "./server.ts";
 import { sessionsArea } from "./sessions.ts";
 import { settingsArea } from "./settings.ts";
+import { setupArea } from "./setup.ts";
 import { statusArea } from "./status.ts";
 import { submessagesArea } from "./submessages.ts";
 import { subscriptionsArea } from "./subscriptions.ts";
@@ -104,6 +105,7 @@ const areasByName = {
   serverArea,
   sessionsArea,
   settingsArea,
+  setupArea,
   statusArea,
   submessagesArea,
   subscriptionsArea,

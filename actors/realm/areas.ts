@@ -25,6 +25,7 @@ import { realmPicturesDecisions } from "./realm-pictures.ts";
 import { realmSettingsDecisions } from "./realm-settings.ts";
 import { searchDecisions } from "./search.ts";
 import { settingsDefaultsDecisions } from "./settings-defaults.ts";
+import { setupDecisions } from "./setup.ts";
 import { subscriptionsDecisions } from "./subscriptions.ts";
 import { unsubscribesDecisions } from "./unsubscribes.ts";
 import { userDeactivationDecisions } from "./user-deactivation.ts";
@@ -59,6 +60,7 @@ export const realmAreas = [
   realmSettingsDecisions,
   searchDecisions,
   settingsDefaultsDecisions,
+  setupDecisions,
   subscriptionsDecisions,
   unsubscribesDecisions,
   userDeactivationDecisions,

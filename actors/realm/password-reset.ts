@@ -15,6 +15,7 @@ import { revokeLinks } from "../rules/email-changes.ts";
 import { mailEffects } from "../rules/mail.ts";
 import { resetRequestsOf, revokeResets } from "../rules/password-resets.ts";
 import { endSessionsOf } from "../rules/sessions.ts";
+import { endSetup } from "../rules/setup.ts";
 
 const hourMs = 60 * 60 * 1000;
 
@@ -82,6 +83,7 @@ export function resetPassword({ keyHash, passwordHash }: Params<"password.reset"
     ...endSessionsOf(view, user.id, null),
     ...endLoginKeys(view, user.id),
     ...revokeLinks(view, user.id),
+    ...endSetup(view, user.id),
     ...mailEffects(view, { template: "password-changed", to: user, data: { email: user.email } }),
   ]);
 }

@@ -54,6 +54,9 @@ export function createRealm(params: Params<"realm.create">, view: View): Outcome
       effects.put("users", owner.id, owner),
       effects.put("credentials", owner.id, { userId: owner.id, passwordHash: params.passwordHash }),
       effects.put("apiKeys", params.apiKeyHash, newApiKey(view, owner.id, params.apiKeyHash, "kept")),
+      ...(params.setupSecret === null
+        ? []
+        : [effects.put("setup", "owner", { secret: params.setupSecret, userId: owner.id })]),
       effects.put("channels", channel.id, channel),
       effects.put("subscriptions", [channel.id, owner.id], newSubscription(view, owner.id, channel.id, null)),
       effects.setCounter("user", owner.id),

@@ -19,6 +19,7 @@ import { command, done, type Effect, effects, forUser, type Outcome, type Params
 import { revokeLinks } from "../rules/email-changes.ts";
 import { revokeResets } from "../rules/password-resets.ts";
 import { endSessionsOf } from "../rules/sessions.ts";
+import { endSetup } from "../rules/setup.ts";
 import { addressEvents } from "../rules/user-events.ts";
 import { removeAllDrafts } from "./drafts.ts";
 import { moveDueTime } from "./missed-messages.ts";
@@ -44,6 +45,7 @@ export function changeSettings(user: UserRecord, params: Params<"user.change-set
           ...endSessionsOf(view, user.id, password.session ?? null),
           ...revokeResets(view, user.id),
           ...revokeLinks(view, user.id),
+          ...endSetup(view, user.id),
         ];
   return done({}, [...changed, ...personalChanges(view, user, { settings, fullName }), ...awayEvent(user, params)]);
 }

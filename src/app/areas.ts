@@ -9,6 +9,7 @@ import { filePages } from "../edge/pages/files.ts";
 import { joinPages } from "../edge/pages/join.ts";
 import { passwordResetPages } from "../edge/pages/password-reset.ts";
 import { picturePages, thumbnailPages } from "../edge/pages/pictures.ts";
+import { setupPages } from "../edge/pages/setup.ts";
 import { apiDocumentPages, staticPages } from "../edge/pages/static-files.ts";
 import { unsubscribePages } from "../edge/pages/unsubscribe.ts";
 import { type WebPage, webPages } from "../edge/pages/web-page.ts";
@@ -96,6 +97,8 @@ export interface AreaTools {
   readonly startedAt: number;
   /** null if it is not built. */
   readonly webPage: WebPage | null;
+  /** A person has claimed the owner's account: it may have another address. */
+  readonly onSetUp: (realm: Realm) => void;
 }
 
 /** The tools that the routes of some areas need besides the realm of a request. */
@@ -251,6 +254,7 @@ export function createOperations(config: Config, tools: AreaTools) {
       ...emailChangePages,
       ...joinPages(mailed),
       ...passwordResetPages(mailed),
+      ...setupPages(tools),
       ...unsubscribePages(tools),
       ...staticPages,
       ...picturePages,

@@ -143,6 +143,7 @@ function greet(server: RunningServer, config: Config): void {
     say("Another node of the cluster serves the first organization: requests are forwarded.");
     return;
   }
+  if (server.setupLink !== null) say(`Set up your organization: ${server.setupLink}`);
   if (!server.isZuliprcGood) {
     say(
       `The credentials in ${file} are not valid any more: the key or the address was changed, or the file was removed.`,

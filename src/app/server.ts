@@ -19,8 +19,9 @@ import type { Log } from "../log/log.ts";
 import { Meters } from "../metrics/meters.ts";
 import { BackupSchedule, runBackupProcess } from "../operate/backup-schedule.ts";
 import { createRealm } from "../operate/realm-creation.ts";
-import { followAddress, readZuliprc, writeZuliprc } from "../operate/zuliprc.ts";
-import { verifyKey } from "../operations/identity/authentication.ts";
+import { followAddress, followOwner, readZuliprc, writeZuliprc } from "../operate/zuliprc.ts";
+import { hashApiKey, verifyKey } from "../operations/identity/authentication.ts";
+import { setupLink } from "../operations/links.ts";
 import { type Clock, guardedClock, systemClock } from "../runtime/clock.ts";
 import { watchData } from "../runtime/data-watch.ts";
 import type { Alarm } from "../runtime/dispatcher.ts";
@@ -55,6 +56,8 @@ export interface RunningServer {
   readonly url: string;
   readonly port: number;
   readonly zuliprc: string;
+  /** Where the first organization is set up in a browser; null: it is set up, or another node serves it. */
+  readonly setupLink: string | null;
   /**
    * Whether the credentials in `zuliprc` are still valid. The file is not rewritten when keys or addresses change. Null:
    * another node of the cluster serves the organization.
@@ -232,7 +235,7 @@ async function serve(config: Config, tools: ServerTools, context: OpenedFolder):
   // Begins to write the reservedSpace, now that this process owns the data folder.
   space.acceptsWrites();
   const alarm = alarmOf(tools, faults);
-  const zuliprc = join(dataDir, "zuliprc");
+  const zuliprc = zuliprcOf(dataDir, "");
   if (member === null && root.realms().length === 0) await createFirstRealm(config, { ...context, alarm }, zuliprc);
   const meters = new Meters();
   const startedAt = clock.now();
@@ -255,6 +258,7 @@ async function serve(config: Config, tools: ServerTools, context: OpenedFolder):
     startedAt,
     siteOf,
     webPage: context.webPage,
+    onSetUp: (realm) => noteOwner(zuliprcOf(dataDir, realm.view.realm.label), realm, log),
     onFailedLogin(by, address) {
       meters.failedLogins.add(by);
       log.warn({ address }, `failed login: wrong ${by}`);
@@ -284,12 +288,14 @@ async function serve(config: Config, tools: ServerTools, context: OpenedFolder):
     await takePart(config, { member, realms, hubs, sockets, clock, createFirst, url: url(), hasStopped });
   }
   administration.serving({ ...parts, ...about }, ports);
-  const isHere = member === null || member.destinationOf("").kind === "here";
+  const first = member === null || member.destinationOf("").kind === "here" ? host.realmOf("") : null;
+  if (first !== null) noteOwner(zuliprc, first, log);
   return {
     url: url(),
     port,
     zuliprc,
-    isZuliprcGood: isHere ? hasValidCredentials(zuliprc, host.realmOf("")) : null,
+    isZuliprcGood: first === null ? null : hasValidCredentials(zuliprc, first),
+    setupLink: first === null ? null : setupLinkOf(first, siteOf(first)),
     acceptsWrites: space.acceptsWrites(),
     transport,
     host,
@@ -339,6 +345,25 @@ function noteAddress(zuliprc: string, url: string, log: Log): void {
   } catch (error) {
     log.warn({ err: error }, "could not update the server's address in zuliprc");
   }
+}
+
+/** The file with the credentials of an organization's owner. */
+function zuliprcOf(dataDir: string, label: string): string {
+  return join(dataDir, label === "" ? "zuliprc" : `zuliprc.${label}`);
+}
+
+function noteOwner(zuliprc: string, { view }: Realm, log: Log): void {
+  try {
+    followOwner(zuliprc, (key) => view.users.get(view.apiKey(hashApiKey(key))?.userId ?? 0)?.email);
+  } catch (error) {
+    log.warn({ err: error }, "could not update the owner's address in zuliprc");
+  }
+}
+
+/** @returns null if it is set up */
+function setupLinkOf({ view }: Realm, site: string): string | null {
+  const open = view.row("setup", "owner");
+  return open === undefined ? null : setupLink(site, open.secret);
 }
 
 function hasValidCredentials(file: string, realm: Realm): boolean {

@@ -73,6 +73,8 @@ export interface TransportTools {
   readonly onFailedRequest: FailedRequestsOptions["write"];
   /** null if it is not built. */
   readonly webPage: WebPage | null;
+  /** As in AreaTools. */
+  readonly onSetUp: (realm: Realm) => void;
   /** The secret of the nodes of a cluster; null: the server is none. */
   readonly nodeKey: (() => string) | null;
   /** Null: it forwards nothing. */

@@ -15,6 +15,7 @@ import {
   resetLinkOperation,
   setPasswordOperation,
   setRoleOperation,
+  setupLinkOperation,
 } from "../operate/admin/user-operations.ts";
 import { readZuliprc, writeZuliprc } from "../operate/zuliprc.ts";
 import { addCommand, type RealmOptions, readSecret, realmOption } from "./commands.ts";
@@ -115,6 +116,12 @@ function addCredentialCommands(program: Program): void {
     .description("print a link that sets a new password for an account, once, within 24 hours")
     .action((email: string, options: RealmOptions) =>
       perform(resetLinkOperation, { realm: options.realm, email }, options, ({ link }) => ({ lines: [link] })),
+    );
+
+  realmOption(addCommand(program, "setup-link"))
+    .description("print the link by which an organization is set up in a browser, until it is")
+    .action((options: RealmOptions) =>
+      perform(setupLinkOperation, { realm: options.realm }, options, ({ link }) => ({ lines: [link] })),
     );
 
   accountCommand(program, "new-key")

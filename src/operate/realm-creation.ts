@@ -83,7 +83,8 @@ async function fillStagedRealm(
   const realm = new Realm({ folder, clock, alarm, acceptsWrites: () => true, durability: offline, isDraft: true });
   try {
     const apiKeyHash = hashApiKey(key);
-    const params = { label, name, ownerEmail, ownerFullName: "Owner", passwordHash, apiKeyHash };
+    const setupSecret = ownerPassword === null ? newSecret() : null;
+    const params = { label, name, ownerEmail, ownerFullName: "Owner", passwordHash, apiKeyHash, setupSecret };
     const created = await realm.dispatcher.ask(command({ actor: "realm" }, "realm.create", params, null));
     if (created.kind === "refused") throw new Error(`the realm could not be created: ${created.msg}`);
     keepIdentity(realm.lmdb, identity);

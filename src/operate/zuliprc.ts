@@ -41,6 +41,22 @@ export function followAddress(file: string, site: string): void {
   if (isOurs && account.site !== site) writeZuliprc(file, { ...account, site });
 }
 
+/**
+ * The account of the file's key has another address now: updates the file. A file that is missing or cannot be parsed is
+ * left unchanged, and so is one with a key that is not known.
+ * @param emailOf the address of the account with this key
+ */
+export function followOwner(file: string, emailOf: (key: string) => string | undefined): void {
+  let account: Account;
+  try {
+    account = readZuliprc(file);
+  } catch {
+    return;
+  }
+  const email = emailOf(account.key);
+  if (email !== undefined && email !== account.email) writeZuliprc(file, { ...account, email });
+}
+
 /** @throws Error when the file cannot be read or lacks a field */
 export function readZuliprc(file: string): Account {
   const fields = new Map<string, string>();

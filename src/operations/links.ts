@@ -10,3 +10,9 @@ export function joinLink(site: string, key: string): string {
 export function emailChangeLink(site: string, key: string): string {
   return `${site}${emailChangePrefix}${key}`;
 }
+
+export const setupPrefix = "/setup/";
+
+export function setupLink(site: string, secret: string): string {
+  return `${site}${setupPrefix}${secret}`;
+}

@@ -43,6 +43,7 @@ import { searchCases } from "./search.ts";
 import { serverCases } from "./server.ts";
 import { sessionsCases } from "./sessions.ts";
 import { settingsCases } from "./settings.ts";
+import { setupCases } from "./setup.ts";
 import { statusCases } from "./status.ts";
 import { submessagesCases } from "./submessages.ts";
 import { subscriptionsCases } from "./subscriptions.ts";
@@ -96,6 +97,7 @@ const declared = [
   serverCases,
   sessionsCases,
   settingsCases,
+  setupCases,
   statusCases,
   submessagesCases,
   subscriptionsCases,

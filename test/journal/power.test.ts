@@ -135,6 +135,15 @@ function slowDisk(t: Test): readonly string[] | null {
   return library === null ? null : ["-E", `LD_PRELOAD=${library}`, "-E", "FLUSH_DELAY_US=3000"];
 }
 
+/** Whether a flush ended after a later one of the same file. */
+function hasOvertaken({ ops }: Recording): boolean {
+  const flushes = ops.filter(({ kind }) => kind === "flush");
+  return flushes.some((one) =>
+    flushes.some((other) => other.of === one.of && other.start > one.start && other.end < one.end),
+  );
+}
+
+const recordings_max = 8;
 const overlapping: Work = { openings: 1, batches: 120, ahead: 24, segmentBytes: 32_768 };
 
 t.test("[M1] flushes that overlap and end in any order lose no record that was announced", async (t) => {
@@ -143,12 +152,12 @@ t.test("[M1] flushes that overlap and end in any order lose no record that was a
   if (slow === null) return;
   // Some flushes of each thread take longer than several others.
   const unequal = ["-e", "inject=fdatasync:delay_enter=50000:when=3+6"];
-  const recording = await record(t, [...slow, ...unequal], overlapping);
-  const flushes = recording.ops.filter(({ kind }) => kind === "flush");
-  const overtaken = flushes.filter((one) =>
-    flushes.some((other) => other.of === one.of && other.start > one.start && other.end < one.end),
-  );
-  t.ok(overtaken.length > 0, `${overtaken.length} of ${flushes.length} flushes ended after a later one`);
+  let recording = await record(t, [...slow, ...unequal], overlapping);
+  // On a busy machine the records may come too slowly for two flushes at a time.
+  for (let tries = 1; tries < recordings_max && !hasOvertaken(recording); tries++) {
+    recording = await record(t, [...slow, ...unequal], overlapping);
+  }
+  t.ok(hasOvertaken(recording), "a flush ended after a later one");
   const seed = seedOf(t);
   t.strictSame(cutOften(t, recording, cuts, seed), []);
   const early = recording.wires.map((wire) => ({ ...wire, start: wire.start - 8 }));

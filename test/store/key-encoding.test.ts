@@ -58,6 +58,7 @@ const textKeys: { readonly [T in TextTable]: fc.Arbitrary<KeyOf<T>> } = {
   navigationViews: fc.tuple(number, text),
   passwordResetRequests: fc.tuple(number, number, text),
   passwordResets: text,
+  setup: fc.constant("owner"),
   pushTokens: fc.tuple(number, text),
   queues: text,
   reactions: fc.tuple(number, number, text),

@@ -134,7 +134,15 @@ const closing: fc.Arbitrary<Command> = fc.constantFrom(
 const found = command(
   { actor: "realm" },
   "realm.create",
-  { label: "", name: "n", ownerEmail: "o@x.y", ownerFullName: "O", passwordHash: "", apiKeyHash: "k" },
+  {
+    label: "",
+    name: "n",
+    ownerEmail: "o@x.y",
+    ownerFullName: "O",
+    passwordHash: "",
+    apiKeyHash: "k",
+    setupSecret: null,
+  },
   null,
 );
 

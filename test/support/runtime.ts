@@ -167,6 +167,7 @@ export async function openNewRealm(t: Teardown, options: OpenOptions = {}): Prom
       ownerFullName: "Owner",
       passwordHash: "none",
       apiKeyHash: "hash-of-owner",
+      setupSecret: null,
     },
     null,
   );
@@ -299,7 +300,7 @@ export const commands = {
     command(
       { actor: "realm" },
       "realm.create",
-      { label: "", name: "", ownerEmail: "", ownerFullName: "", passwordHash: "", apiKeyHash: "" },
+      { label: "", name: "", ownerEmail: "", ownerFullName: "", passwordHash: "", apiKeyHash: "", setupSecret: null },
       null,
     ),
   /** A command that is decided and partly written before its event fails to encode. */

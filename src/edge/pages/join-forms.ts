@@ -20,7 +20,7 @@ export interface JoinForm {
 export type JoinField = "full_name" | "email" | "password" | "form";
 
 /** Marks the invalid field, for screen readers and visually. */
-const mark = (field: JoinField) =>
+export const fieldMark = (field: string) =>
   `<% if (it.problem?.field === "${field}") { %> aria-invalid="true" aria-describedby="problem" autofocus<% } %>`;
 
 const joinForm = eta.compile(
@@ -31,18 +31,18 @@ const joinForm = eta.compile(
 <% if (it.problem) { %><p class="problem" id="problem" role="alert"><%= it.problem.text %></p><% } %>
 <form method="post" accept-charset="utf-8">
 <label for="full_name">Your name</label>
-<input id="full_name" name="full_name" type="text" value="<%= it.fullName %>" autocomplete="name" required maxlength="${limits.full_name_code_points_max}"${mark("full_name")}>
+<input id="full_name" name="full_name" type="text" value="<%= it.fullName %>" autocomplete="name" required maxlength="${limits.full_name_code_points_max}"${fieldMark("full_name")}>
 <% if (it.fixedEmail) { %>
 <span class="label" id="address">Email address</span>
 <p aria-labelledby="address"><%= it.fixedEmail %></p>
 <input type="hidden" name="username" value="<%= it.fixedEmail %>" autocomplete="username">
 <% } else { %>
 <label for="email">Email address</label>
-<input id="email" name="email" type="email" value="<%= it.email %>" autocomplete="username" required maxlength="${limits.email_code_points_max}"${mark("email")}>
+<input id="email" name="email" type="email" value="<%= it.email %>" autocomplete="username" required maxlength="${limits.email_code_points_max}"${fieldMark("email")}>
 <% } %>
 <label for="password">Password</label>
 <p class="hint" id="password-hint">At least ${limits.password_code_points_min} characters.</p>
-<input id="password" name="password" type="password" autocomplete="new-password" required minlength="${limits.password_code_points_min}"<% if (it.problem?.field !== "password") { %> aria-describedby="password-hint"<% } %>${mark("password")}>
+<input id="password" name="password" type="password" autocomplete="new-password" required minlength="${limits.password_code_points_min}"<% if (it.problem?.field !== "password") { %> aria-describedby="password-hint"<% } %>${fieldMark("password")}>
 <button type="submit">Join</button>
 </form>`,
   ),

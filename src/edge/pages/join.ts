@@ -124,20 +124,26 @@ function endedPage(state: keyof typeof ends): HttpReply {
   return messagePage(404, { title: "This link is not valid", text: ends[state], link: { to: "/", text: "Log in" } });
 }
 
-interface Entries {
+/** Who a new account is for. */
+export interface PersonEntries {
   readonly fullName: string;
   readonly email: string;
 }
 
-const noEntries: Entries = { fullName: "", email: "" };
+const noEntries: PersonEntries = { fullName: "", email: "" };
 
-interface Problem {
+export interface PersonProblem {
   readonly field: JoinField;
   readonly text: string;
 }
 
 /** With a problem: shows the form again with the entered values, except the password. */
-function form(request: PageRequest, invited: Invited, entries: Entries, problem: Problem | null): HttpReply {
+function form(
+  request: PageRequest,
+  invited: Invited,
+  entries: PersonEntries,
+  problem: PersonProblem | null,
+): HttpReply {
   return joinFormPage(problem === null ? 200 : 400, {
     ...entries,
     realmName: request.realm.view.realm.name,
@@ -161,7 +167,7 @@ async function submit(request: PageRequest, invited: Invited, tools: Submission)
   const entries = { fullName: text("full_name").trim(), email };
   const password = text("password");
   const state = standing(realm.view, invitation);
-  const problem = problemOf(entries, password);
+  const problem = personProblem(entries, password);
   if (state === "valid" && problem !== null) return form(request, invited, entries, problem);
   if (state === "expired" || state === "revoked") return endedPage(state);
 
@@ -188,7 +194,7 @@ async function submit(request: PageRequest, invited: Invited, tools: Submission)
 }
 
 /** The rules of POST /users, in plain words. */
-function problemOf({ fullName, email }: Entries, password: string): Problem | null {
+export function personProblem({ fullName, email }: PersonEntries, password: string): PersonProblem | null {
   const badName = checkFullName(fullName, limits.full_name_code_points_max);
   if (badName !== null) return { field: "full_name", text: nameProblems[badName.msg] ?? badName.msg };
   if (!isEmailAddress(email, limits.email_code_points_max)) {
@@ -213,7 +219,7 @@ const nameProblems: Readonly<Record<string, string>> = {
 async function join(
   request: PageRequest,
   invited: Invited,
-  { fullName, email, password }: Entries & { readonly password: string },
+  { fullName, email, password }: PersonEntries & { readonly password: string },
   tools: Submission,
 ): Promise<HttpReply | null> {
   const { realm } = request;
@@ -229,7 +235,12 @@ async function join(
   return refusedPage(request, invited, { fullName, email }, joined);
 }
 
-function refusedPage(request: PageRequest, invited: Invited, entries: Entries, refused: Refusal): HttpReply | null {
+function refusedPage(
+  request: PageRequest,
+  invited: Invited,
+  entries: PersonEntries,
+  refused: Refusal,
+): HttpReply | null {
   if (refused.code === "NOT_FOUND") {
     const row = request.realm.view.row("invitations", invited.invitation.id);
     const state = row === undefined ? "unknown" : standing(request.realm.view, row);
@@ -237,7 +248,7 @@ function refusedPage(request: PageRequest, invited: Invited, entries: Entries, r
   }
   if (refused.code !== "BAD_REQUEST") return unavailable();
   const isName = refused.msg.startsWith("Unique names");
-  const problem: Problem = isName
+  const problem: PersonProblem = isName
     ? { field: "full_name", text: "Another user already has this name. Choose a different one." }
     : { field: "form", text: refused.msg };
   return form(request, invited, entries, problem);
@@ -251,11 +262,12 @@ function unavailable(): HttpReply {
   return messagePage(503, { title: "The account cannot be created right now", text: "Try again later." });
 }
 
-async function ownLogin(
+/** The account of a form that was sent before, if the password is right. */
+export async function ownLogin(
   { realm }: PageRequest,
   email: string,
   password: string,
-  { passwords }: JoinTools,
+  { passwords }: Pick<JoinTools, "passwords">,
 ): Promise<VerifiedLogin | null> {
   const holder = realm.view.users.byEmail(email);
   const stored = holder === undefined ? undefined : realm.view.row("credentials", holder.id);

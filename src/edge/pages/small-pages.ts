@@ -27,10 +27,10 @@ p:last-child { margin-bottom: 0; }
 a { color: var(--deed); }
 label, .label { display: block; font-weight: 550; }
 .hint { margin: 0; color: var(--soft); font-size: 0.9rem; }
-input { width: 100%; margin: 4px 0 14px; padding: 7px 10px; border: 1px solid var(--line); border-radius: 8px;
+input, textarea { display: block; width: 100%; margin: 4px 0 14px; padding: 7px 10px; border: 1px solid var(--line); border-radius: 8px;
   background: var(--paper); color: inherit; font: inherit; }
-input[aria-invalid] { border: 2px solid var(--wrong); }
-input:focus-visible, button:focus-visible, a:focus-visible { outline: 2px solid var(--deed); outline-offset: 2px; }
+input[aria-invalid], textarea[aria-invalid] { border: 2px solid var(--wrong); }
+input:focus-visible, textarea:focus-visible, button:focus-visible, a:focus-visible { outline: 2px solid var(--deed); outline-offset: 2px; }
 button { width: 100%; padding: 8px 12px; border: 0; border-radius: 8px; background: var(--deed); color: var(--deed-ink);
   font: inherit; font-weight: 600; cursor: pointer; }
 .problem { padding: 8px 12px; border-radius: 5px; background: var(--wrong-soft); color: var(--wrong); }

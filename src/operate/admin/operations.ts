@@ -33,6 +33,7 @@ import {
   resetLinkOperation,
   setPasswordOperation,
   setRoleOperation,
+  setupLinkOperation,
 } from "./user-operations.ts";
 
 export interface RealmTimeState {
@@ -80,6 +81,7 @@ export const adminOperations: readonly AdminOperation[] = [
   setRoleOperation,
   setPasswordOperation,
   resetLinkOperation,
+  setupLinkOperation,
   newKeyOperation,
   grantEmailChangesOperation,
   listDeadLettersOperation,

@@ -7,6 +7,7 @@ import { checkFullName, isEmailAddress } from "../../../domain/text.ts";
 import { limits } from "../../../schemas/limits.ts";
 import { type Role, roles } from "../../../schemas/types.ts";
 import type { UserRecord } from "../../../schemas/users.ts";
+import { setupLink } from "../../operations/links.ts";
 import { AdminFailure, defineOperation, emailParam, realmParam } from "./operation.ts";
 import type { AdminPorts } from "./ports.ts";
 import { accountOf, ask, entryOf, roleName, withRealm } from "./realms.ts";
@@ -139,6 +140,18 @@ export const resetLinkOperation = defineOperation({
       return ask(opened, command(realm, "password.reset-link", { email: stored, keyHash }, null));
     });
     return { link: resetLink(ports.siteOf(entry), key) };
+  },
+});
+
+export const setupLinkOperation = defineOperation({
+  name: "setup-link",
+  summary: "Shows the link by which an organization is set up in a browser, until it is.",
+  params: realmParam,
+  async run({ realm: label }, ports) {
+    const entry = entryOf(ports, label);
+    const open = await ports.read(entry, (lmdb) => lmdb.get("setup", "owner"));
+    if (open === undefined) throw new AdminFailure("refused", "this organization is set up: its owner has a password");
+    return { link: setupLink(ports.siteOf(entry), open.secret) };
   },
 });
 

@@ -17,16 +17,23 @@ async function readOrganization(): Promise<Shown> {
   return { name: String(body["realm_name"] ?? "Colloquy"), description: String(body["realm_description"] ?? "") };
 }
 
+/** Whether somebody must first open the link that the server printed (src/edge/pages/setup.ts). */
+async function waitsForSetup(): Promise<boolean> {
+  return (await fetch("/setup/", { method: "HEAD", credentials: "omit" })).ok;
+}
+
 export function Login({ notice }: { readonly notice: string | null }) {
   const [organization, setOrganization] = useState<Shown>({ name: "Colloquy", description: "" });
   const [problem, setProblem] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
+  const [isWaiting, setWaiting] = useState(false);
   const address = useRef<HTMLInputElement>(null);
   // Before anything is typed.
   useLayoutEffect(() => address.current?.focus(), []);
   useEffect(() => {
     // The page works without the name.
     readOrganization().then(setOrganization, () => undefined);
+    waitsForSetup().then(setWaiting, () => undefined);
   }, []);
   const submit = async (event: Event) => {
     event.preventDefault();
@@ -52,6 +59,12 @@ export function Login({ notice }: { readonly notice: string | null }) {
           <p class="quiet">Log in at {location.host} to continue.</p>
         ) : (
           <p class="login-notice">{notice}</p>
+        )}
+        {isWaiting && (
+          <p class="login-notice">
+            This organization is not set up yet. Open the link that the server printed when it started: it begins with{" "}
+            {location.origin}/setup/.
+          </p>
         )}
         <label>
           Email address

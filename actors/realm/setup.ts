@@ -1,0 +1,73 @@
+/**
+ * The first run (D285): the holder of the setup link names the organization and claims the owner's account, all
+ * in one turn. The notification bot then explains topics in one.
+ */
+
+import type { View } from "../../domain/view.ts";
+import type { ChannelCreate, ChannelRecord } from "../../schemas/channels.ts";
+import { refuse } from "../../schemas/errors.ts";
+import type { UserRecord } from "../../schemas/users.ts";
+import { type Command, command, done, effects, forServer, type Outcome, type Params } from "../protocol/decision.ts";
+import { botMessage } from "../rules/notification-bot.ts";
+import { endSetup } from "../rules/setup.ts";
+import { changeRealmSettings } from "./realm-settings.ts";
+import { updateUser } from "./user-updates.ts";
+
+/** The topic that a setup leads into. */
+export const welcomeTopic = "welcome";
+
+export function setUp(params: Params<"realm.set-up">, view: View): Outcome {
+  const open = view.row("setup", "owner");
+  const owner = view.users.get(open?.userId ?? 0);
+  if (open === undefined || owner?.isActive !== true || open.secret !== params.secret) return refuse.notFound();
+  const { fullName, email: newEmail, name, passwordHash, channelNames } = params;
+  const person = { target: { id: owner.id }, role: null, fullName, profileData: [], newEmail };
+  // The account has no address of a person yet that a change would have to be confirmed to.
+  const claimed = updateUser({ ...owner, canChangeUserEmails: true }, person, view);
+  if (claimed.kind !== "done") return claimed;
+  const named = changeRealmSettings(null, { settings: { name }, groups: {}, isWebPublicAllowed: false }, view);
+  if (named.kind !== "done") return named;
+  const general = view.channels.get(1);
+  return done({}, [
+    ...claimed.effects,
+    ...named.effects,
+    effects.put("credentials", owner.id, { userId: owner.id, passwordHash }),
+    ...endSetup(view, owner.id),
+    ...channelNames.map((channel) => effects.send(newChannel(channel, owner))),
+    ...(general === undefined ? [] : lessons(general, { ...owner, fullName }, name).map(effects.send)),
+  ]);
+}
+
+/** Everybody who joins later is in it, too. */
+function newChannel(name: string, owner: UserRecord): Command {
+  const channel: ChannelCreate = {
+    name,
+    description: "",
+    renderedDescription: "",
+    isPrivate: false,
+    isWebPublic: false,
+    isHistoryPublic: null,
+    isDefault: true,
+    messageRetentionDays: null,
+    folderId: null,
+    topicsPolicy: "inherit",
+    groups: {},
+    subscriberIds: [owner.id],
+    announce: false,
+    isWebPublicAllowed: false,
+  };
+  return command({ actor: "realm" }, "channel.create", channel, owner.id);
+}
+
+function lessons(channel: ChannelRecord, { fullName, id }: UserRecord, name: string): Command[] {
+  const texts = [
+    `Welcome to ${name}, @_**${fullName}|${id}**!\n\nYou are reading a **topic**: a conversation with a name, here *${welcomeTopic}*, in the channel #**${channel.name}**. Many topics can go on side by side in a channel, and everybody reads those that matter to them.`,
+    "Reply below to continue this topic. For another subject, begin a topic of its own: press `c`, choose a channel, and write what it is about in a few words, as in the subject of an email.",
+    "Next: [invite people](/#organization/invitations), [name and describe the organization](/#organization/general), or press `?` for the keys. A topic that is finished can be marked as resolved in its menu.",
+  ];
+  return texts.map((text) => botMessage(channel, welcomeTopic, text));
+}
+
+export const setupDecisions = {
+  "realm.set-up": forServer(setUp),
+} as const;
