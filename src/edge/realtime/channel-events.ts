@@ -54,7 +54,10 @@ export const stream: EventKind<"stream"> = byOp<"stream">({
 type SubscriptionKinds = Parameters<typeof byOp<"subscription">>[0];
 
 const added: SubscriptionKinds["add"] = {
-  key: (_view, _record, user, queue) => `${user.id}:${queue.id}`,
+  key: (_view, _record, user, queue) => {
+    const shown = [queue.can("archived_channels"), queue.can("notification_settings_null")];
+    return [user.id, ...shown, queue.options.includeSubscribers].join(":");
+  },
   build(view, record, user, queue) {
     const ids = existing(view, record.body.channel_ids, queue);
     const subscriptions = ids.flatMap((id) => {

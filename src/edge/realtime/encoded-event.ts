@@ -15,7 +15,7 @@ import { hasTrait } from "../../../schemas/message-traits.ts";
 import type { EventRecord } from "../../../schemas/runtime.ts";
 import type { UserRecord } from "../../../schemas/users.ts";
 import { eventKind } from "./event-bodies.ts";
-import type { RecipientQueue } from "./recipient-queue.ts";
+import type { ClassedQueue, RecipientQueue } from "./recipient-queue.ts";
 import type { Format } from "./socket-frames.ts";
 
 /** By type and op; null: the event shows no person. */
@@ -104,11 +104,17 @@ export class EncodedEvent {
   readonly replaces: string | null;
   readonly #view: View;
   readonly #encodings = new Map<string, Encoding | null>();
+  /** The queue that a message was sent from: its client gets back the id that it gave the message. */
+  readonly #origin: string | undefined;
+  /** The last decision: the queues of a class come one after the other. */
+  #class: RecipientQueue | null = null;
+  #ofClass: Encoding | null = null;
 
   constructor(view: View, record: EventRecord, replaces: string | null) {
     this.#view = view;
     this.record = record;
     this.replaces = replaces;
+    this.#origin = record.type === "message" ? record.body.queue_id : undefined;
   }
 
   /**
@@ -120,9 +126,21 @@ export class EncodedEvent {
   }
 
   /** Returns null if this queue gets nothing of the event. */
-  for(user: UserRecord, queue: RecipientQueue): Encoding | null {
-    const key = eventKey(this.#view, this.record, user, queue);
-    if (key === null) return null;
+  for(queue: ClassedQueue): Encoding | null {
+    const { readerClass } = queue;
+    if (this.#origin !== undefined && queue.id === this.#origin) return this.#decide(queue);
+    if (readerClass !== this.#class) {
+      this.#class = null;
+      this.#ofClass = this.#decide(readerClass);
+      this.#class = readerClass;
+    }
+    return this.#ofClass;
+  }
+
+  #decide(queue: RecipientQueue): Encoding | null {
+    const user = this.#view.users.get(queue.userId);
+    const key = user === undefined ? null : eventKey(this.#view, this.record, user, queue);
+    if (user === undefined || key === null) return null;
     const known = this.#encodings.get(key);
     if (known !== undefined) return known;
     const bodies = buildEvents(this.#view, this.record, user, queue);

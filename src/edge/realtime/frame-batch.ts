@@ -68,6 +68,7 @@ export class FrameBatch {
   readonly #before: FrameBatch | null;
   readonly #encoding: Encoding | null;
   #steps: Map<Encoding, FrameBatch> | null = null;
+  #last: FrameBatch | null = null;
   #isRequested = false;
   #frames: readonly Buffer[] | null = null;
 
@@ -85,11 +86,12 @@ export class FrameBatch {
 
   /** The batch with one more event. */
   and(encoding: Encoding): FrameBatch {
-    const known = this.#steps?.get(encoding);
-    if (known !== undefined) return known;
-    const next = new FrameBatch(this.format, this, encoding);
+    // Nearly all readers get what the reader before them got.
+    if (this.#last !== null && this.#last.#encoding === encoding) return this.#last;
+    const next = this.#steps?.get(encoding) ?? new FrameBatch(this.format, this, encoding);
     this.#steps ??= new Map();
     this.#steps.set(encoding, next);
+    this.#last = next;
     return next;
   }
 
@@ -151,31 +153,36 @@ export class PublishBatch {
    * that would cost as much as writing to it.
    */
   end(gate: Pick<DurabilityGate, "waitFor">, reportBug: (error: unknown) => void): void {
+    const readers: Addressee[] = [];
+    const taken: FrameBatch[] = [];
     const distinct = new Set<FrameBatch>();
-    const parcels = this.#addressees.flatMap((to) => {
+    for (const to of this.#addressees) {
       const frameBatch = to.take();
-      if (frameBatch === null || frameBatch.size === 0) return [];
-      distinct.add(frameBatch);
-      return [{ to, frameBatch }];
-    });
+      if (frameBatch === null || frameBatch.size === 0) continue;
+      if (frameBatch !== taken.at(-1)) distinct.add(frameBatch);
+      readers.push(to);
+      taken.push(frameBatch);
+    }
     // Counted until the last piece has left.
     const bytes = [...distinct].reduce((sum, { size }) => sum + size, 0);
-    for (let from = 0; from < parcels.length; from += limits.gate_piece_sockets) {
-      const to = from + limits.gate_piece_sockets;
-      gate.waitFor(() => sendAll(parcels.slice(from, to), reportBug), undefined, to < parcels.length ? 0 : bytes);
+    const parcels = { readers, taken };
+    for (let from = 0; from < readers.length; from += limits.gate_piece_sockets) {
+      const to = Math.min(from + limits.gate_piece_sockets, readers.length);
+      gate.waitFor(() => sendAll(parcels, from, to, reportBug), undefined, to < readers.length ? 0 : bytes);
     }
   }
 }
 
-interface Parcel {
-  readonly to: Addressee;
-  readonly frameBatch: FrameBatch;
+/** Readers, and the batch of each. */
+interface Parcels {
+  readonly readers: readonly Addressee[];
+  readonly taken: readonly FrameBatch[];
 }
 
-function sendAll(parcels: readonly Parcel[], reportBug: (error: unknown) => void): void {
-  for (const { to, frameBatch } of parcels) {
+function sendAll({ readers, taken }: Parcels, from: number, to: number, reportBug: (error: unknown) => void): void {
+  for (let index = from; index < to; index++) {
     try {
-      to.sendPassed(frameBatch);
+      readers[index]?.sendPassed(taken[index] as FrameBatch);
     } catch (error) {
       reportBug(error);
     }

@@ -20,12 +20,13 @@ import { changeTypes, receivesCopy, sharesPublic } from "./audience.ts";
 import { EncodedEvent } from "./encoded-event.ts";
 import { PublishBatch } from "./frame-batch.ts";
 import { NewlyOnline } from "./newly-online.ts";
-import { LiveQueue } from "./queue.ts";
+import type { LiveQueue, ReaderClass } from "./queue.ts";
 import { ConnectionsByApiKey, QueueRegistry } from "./queue-registry.ts";
 
 interface Delivery {
   readonly event: EncodedEvent;
-  readonly queues: readonly LiveQueue[];
+  /** By class, so that the event is decided and encoded once for each. */
+  readonly queues: readonly (readonly LiveQueue[])[];
 }
 
 const collectIdleMs = 60_000;
@@ -123,9 +124,9 @@ export class Hub implements EventSink {
 
   /** A user's queues, in the order in which they are removed when there are too many. */
   othersOf(userId: number): OtherQueues {
-    const queues = [...this.#queues.ofUser(userId)].sort(
-      (a, b) => a.unreadSince - b.unreadSince || a.record.createdAtPosition - b.record.createdAtPosition,
-    );
+    const queues = [...this.#queues.ofUser(userId)]
+      .flatMap((own) => own.queues)
+      .sort((a, b) => a.unreadSince - b.unreadSince || a.record.createdAtPosition - b.record.createdAtPosition);
     const isUnread = ({ state }: LiveQueue) => state.kind === "unread";
     return {
       unread: queues.filter(isUnread).map(({ id }) => id),
@@ -147,15 +148,7 @@ export class Hub implements EventSink {
   #open(record: QueueRecord): LiveQueue | undefined {
     const user = this.realm.view.users.get(record.userId);
     if (user === undefined) return undefined;
-    const queue = new LiveQueue(
-      this.realm.view,
-      record,
-      user,
-      this.realm.view.position,
-      this.realm.dispatcher.volatileTimers.now,
-    );
-    this.#queues.add(queue);
-    return queue;
+    return this.#queues.open(record, user, this.realm.view.position, this.realm.dispatcher.volatileTimers.now);
   }
 
   /** Follows the rows that decide who reads what. */
@@ -194,39 +187,41 @@ export class Hub implements EventSink {
       this.#newlyOnline.note(record.body.user_ids);
       return;
     }
-    const queues = this.#addressees(record).filter((queue) => queue.wants(this.realm.view, record));
+    const { view } = this.realm;
+    const wanting = this.#addressees(record).map((one) => one.queuesWanting(view, record));
+    const queues = wanting.filter(({ length }) => length > 0);
     if (queues.length === 0) return;
-    this.#deliveries.push({ event: new EncodedEvent(this.realm.view, record, staged.replaces), queues });
+    this.#deliveries.push({ event: new EncodedEvent(view, record, staged.replaces), queues });
   }
 
   /** The queues addressed at this moment, between this command and the next. */
-  #addressees(record: EventRecord): LiveQueue[] {
+  #addressees(record: EventRecord): ReaderClass[] {
     const { audience } = record;
     const { view } = this.realm;
     switch (audience.to) {
       case "realm":
-        return [...this.#queues.all()];
+        return this.#queues.classes();
       case "users":
         return audience.ids.flatMap((id) => [...this.#queues.ofUser(id)]);
       case "channel": {
         const subscribed = this.#queues.ofChannel(audience.id);
         const isPlain = audience.also.length === 0 && !changeTypes.has(record.type);
         if (isPlain && this.#queues.allPublic.size === 0) return [...subscribed];
-        const queues = new Set(subscribed);
-        for (const queue of audience.also.flatMap((id) => [...this.#queues.ofUser(id)])) queues.add(queue);
-        for (const queue of this.#queuesWithCopy(record, audience.id)) queues.add(queue);
-        for (const queue of this.#queues.allPublic) {
-          const user = view.users.get(queue.userId);
-          if (user !== undefined && sharesPublic(view, audience.id, user, queue)) queues.add(queue);
+        const all = new Set(subscribed);
+        for (const own of audience.also.flatMap((id) => [...this.#queues.ofUser(id)])) all.add(own);
+        for (const own of this.#classesWithCopy(record, audience.id)) all.add(own);
+        for (const one of this.#queues.allPublic) {
+          const user = view.users.get(one.userId);
+          if (user !== undefined && sharesPublic(view, audience.id, user, one)) all.add(one);
         }
-        return [...queues];
+        return [...all];
       }
       case "channel-watchers": {
         const channel = view.channels.get(audience.id);
         if (channel === undefined) return [];
         const except = new Set(audience.except);
-        return [...this.#queues.all()].filter((queue) => {
-          const user = view.users.get(queue.userId);
+        return this.#queues.classes().filter(({ userId }) => {
+          const user = view.users.get(userId);
           return user !== undefined && !except.has(user.id) && hasMetadataAccess(view, user, channel);
         });
       }
@@ -236,15 +231,15 @@ export class Hub implements EventSink {
   }
 
   /**
-   * Queues of users who left the channel with a copy of a changed or deleted message. All queues are scanned, but only
+   * Classes of users who left the channel with a copy of a changed or deleted message. All classes are scanned, but only
    * if the channel has former subscribers.
    */
-  #queuesWithCopy(record: EventRecord, channelId: number): LiveQueue[] {
+  #classesWithCopy(record: EventRecord, channelId: number): ReaderClass[] {
     if (!changeTypes.has(record.type)) return [];
     const { view } = this.realm;
     const former = view.subscriptions.formerOfChannel(channelId);
     if (former.size === 0) return [];
-    return [...this.#queues.all()].filter(({ userId }) => former.has(userId) && receivesCopy(view, record, userId));
+    return this.#queues.classes().filter(({ userId }) => former.has(userId) && receivesCopy(view, record, userId));
   }
 
   /** Called after the turn. Its events pass the gate before they are sent (M1). */
@@ -270,13 +265,7 @@ export class Hub implements EventSink {
     this.#deliveries = [];
     const batch = new PublishBatch();
     for (const { event, queues } of deliveries) {
-      for (const queue of queues) {
-        try {
-          this.#deliver(queue, event, batch);
-        } catch (error) {
-          this.#notBuilt(queue, event, error);
-        }
-      }
+      for (const alike of queues) this.#deliver(alike, event, batch);
     }
     batch.end(this.realm.gate, this.reportBug);
     this.#delivered?.add("poll", this.#counts.poll);
@@ -290,7 +279,17 @@ export class Hub implements EventSink {
     if (event.replaces === null && (state.kind === "poll" || state.kind === "socket")) state.failed();
   }
 
-  #deliver(queue: LiveQueue, event: EncodedEvent, batch: PublishBatch): void {
+  #deliver(queues: readonly LiveQueue[], event: EncodedEvent, batch: PublishBatch): void {
+    for (const queue of queues) {
+      try {
+        this.#deliverTo(queue, event, batch);
+      } catch (error) {
+        this.#notBuilt(queue, event, error);
+      }
+    }
+  }
+
+  #deliverTo(queue: LiveQueue, event: EncodedEvent, batch: PublishBatch): void {
     // A queue that was opened in this turn already has the event in its initial state.
     if (event.record.position <= queue.deliveredUpTo) return;
     const { state } = queue;
@@ -318,11 +317,14 @@ export class Hub implements EventSink {
   /** Newly online users are sent together, once per second (docs/realtime.md). */
   #publishOnline(): void {
     const { view, dispatcher } = this.realm;
-    const notices = this.#newlyOnline.takeNotices([...this.#queues.all()]);
-    for (const { body, replaces, queues } of notices) {
+    const notices = this.#newlyOnline.takeNotices(this.#queues.classes());
+    for (const { body, replaces, classes } of notices) {
       const position = dispatcher.takePosition();
       const record: EventRecord = { position, at: view.now, type: "presence", audience: { to: "realm" }, body };
-      this.#deliveries.push({ event: new EncodedEvent(view, record, replaces), queues });
+      this.#deliveries.push({
+        event: new EncodedEvent(view, record, replaces),
+        queues: classes.map((one) => one.queues),
+      });
     }
     this.publish();
   }

@@ -129,7 +129,7 @@ class WaitingPoll implements ApiKeyConnection, PollReader {
       const owner = this.#owner();
       if (owner === null) return false;
       const slice = readSlice(this.#hub, queue, owner, from);
-      const next = this.#addUntilFull(slice.events, owner) ?? slice.next;
+      const next = this.#addUntilFull(slice.events) ?? slice.next;
       if (next === null || this.#isFull()) {
         queue.deliveredUpTo = next === null ? this.#hub.realm.view.position - 1 : next - 1;
         queue.firstPending = next;
@@ -142,10 +142,10 @@ class WaitingPoll implements ApiKeyConnection, PollReader {
   }
 
   /** @returns the position of the first event that did not fit, or null */
-  #addUntilFull(events: readonly EncodedEvent[], owner: UserRecord): number | null {
+  #addUntilFull(events: readonly EncodedEvent[]): number | null {
     for (const event of events) {
       if (this.#isFull()) return event.record.position;
-      this.#add(event, owner);
+      this.#add(event);
     }
     return null;
   }
@@ -160,10 +160,9 @@ class WaitingPoll implements ApiKeyConnection, PollReader {
 
   /** Sends volatile events that were kept, with fresh ids (E1). */
   #takeKept(): void {
-    const owner = this.#owner();
-    if (owner === null || !this.#queue.hasVolatile) return;
+    if (!this.#queue.hasVolatile) return;
     for (const kept of this.#queue.takeVolatile(this.#after)) {
-      this.#add(kept.renumbered(this.#hub.realm.dispatcher.takePosition()), owner);
+      this.#add(kept.renumbered(this.#hub.realm.dispatcher.takePosition()));
     }
     this.#queue.deliveredUpTo = this.#hub.realm.view.position - 1;
   }
@@ -177,9 +176,8 @@ class WaitingPoll implements ApiKeyConnection, PollReader {
     return this.#hub.realm.view.users.get(this.#queue.userId) ?? null;
   }
 
-  #add(event: EncodedEvent, owner: UserRecord): void {
-    const encoding = event.for(owner, this.#queue);
-    for (const json of encoding?.after(this.#after)?.json ?? []) {
+  #add(event: EncodedEvent): void {
+    for (const json of event.for(this.#queue)?.after(this.#after)?.json ?? []) {
       this.#events.push(json);
       this.#characters += json.length;
     }
@@ -210,10 +208,8 @@ class WaitingPoll implements ApiKeyConnection, PollReader {
 
   /** @returns whether the answer got longer */
   #addPushed(event: EncodedEvent): boolean {
-    const owner = this.#owner();
-    if (owner === null) return false;
     const before = this.#events.length;
-    this.#add(event, owner);
+    this.#add(event);
     this.#queue.deliveredUpTo = event.record.position;
     return this.#events.length > before;
   }

@@ -8,14 +8,14 @@ import type { View } from "../../../domain/view.ts";
 import type { StoredBody } from "../../../schemas/events.ts";
 import { limits } from "../../../schemas/limits.ts";
 import type { VolatileTimers } from "../../runtime/volatile-timers.ts";
-import type { LiveQueue } from "./queue.ts";
+import type { ReaderClass } from "./queue.ts";
 
 const timer = "presence:publish";
 
 export interface OnlineNotice {
   readonly body: StoredBody<"presence">;
   readonly replaces: string;
-  readonly queues: readonly LiveQueue[];
+  readonly classes: readonly ReaderClass[];
 }
 
 export class NewlyOnline {
@@ -48,16 +48,17 @@ export class NewlyOnline {
       this.#volatileTimers.set(timer, limits.presence_coalesce_ms, this.#publishLater);
   }
 
-  /** The notices to send now, with their queues. */
-  takeNotices(all: readonly LiveQueue[]): OnlineNotice[] {
-    const modern: LiveQueue[] = [];
-    const older: LiveQueue[] = [];
-    for (const queue of all) {
-      if (queue.wantsType("presence")) (queue.can("simplified_presence_events") ? modern : older).push(queue);
+  /** The notices to send now, with the classes of their queues. */
+  takeNotices(all: readonly ReaderClass[]): OnlineNotice[] {
+    const modern: ReaderClass[] = [];
+    const older: ReaderClass[] = [];
+    for (const one of all) {
+      if (one.wantsType("presence")) (one.can("simplified_presence_events") ? modern : older).push(one);
     }
+    const olderQueues = older.reduce((sum, { queues }) => sum + queues.length, 0);
     const ids = this.#present(this.#unannounced);
     this.#unannounced = new Set();
-    const notices = this.#takeOlder(older.length).map((id) => this.#notice([id], "legacy", older));
+    const notices = this.#takeOlder(olderQueues).map((id) => this.#notice([id], "legacy", older));
     if (modern.length > 0 && ids.length > 0) notices.push(this.#notice(ids, "modern", modern));
     if (this.#unannouncedOlder.size > 0) this.#arm();
     return notices;
@@ -76,9 +77,9 @@ export class NewlyOnline {
     return queues === 0 ? [] : this.#present(ids);
   }
 
-  #notice(ids: readonly number[], form: "legacy" | "modern", queues: readonly LiveQueue[]): OnlineNotice {
+  #notice(ids: readonly number[], form: "legacy" | "modern", classes: readonly ReaderClass[]): OnlineNotice {
     // The latest state wins per user: one user's notice must not replace another's.
     const replaces = `presence:${form}:${ids.join(",")}`;
-    return { body: { user_ids: ids, form, is_limited: this.#isLimited }, replaces, queues };
+    return { body: { user_ids: ids, form, is_limited: this.#isLimited }, replaces, classes };
   }
 }

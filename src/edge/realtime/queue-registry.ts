@@ -1,12 +1,16 @@
-/** The live queues of a realm by id, user and channel, so that the readers of an event are found without a scan. */
+/**
+ * The live queues of a realm by id, and their classes by user and channel, so that the readers of an event are found
+ * without a scan.
+ */
 import type { View } from "../../../domain/view.ts";
 import type { ApiKeyRecord } from "../../../schemas/authentication.ts";
 import type { CloseCause } from "../../../schemas/close-codes.ts";
+import type { QueueRecord } from "../../../schemas/queues.ts";
 import type { RealmRecord } from "../../../schemas/realm-settings.ts";
 import type { SessionRecord } from "../../../schemas/sessions.ts";
 import type { UserRecord } from "../../../schemas/users.ts";
 import type { Delta } from "../../runtime/dispatcher.ts";
-import type { LiveQueue } from "./queue.ts";
+import { LiveQueue, ReaderClass } from "./queue.ts";
 
 /** Why a key is no longer valid. */
 export type KeyEnd = Extract<CloseCause, "notAuthenticated" | "deactivated"> | "realmDeactivated";
@@ -68,40 +72,57 @@ export class ConnectionsByApiKey {
   }
 }
 
-const none: ReadonlySet<LiveQueue> = new Set();
+const none: ReadonlySet<ReaderClass> = new Set();
 
 export class QueueRegistry {
   readonly #view: View;
   readonly #byId = new Map<string, LiveQueue>();
-  readonly #byUser = new Map<number, Set<LiveQueue>>();
-  readonly #byChannel = new Map<number, Set<LiveQueue>>();
-  readonly #allPublic = new Set<LiveQueue>();
+  readonly #byUser = new Map<number, Set<ReaderClass>>();
+  readonly #byChannel = new Map<number, Set<ReaderClass>>();
+  readonly #allPublic = new Set<ReaderClass>();
 
   constructor(view: View) {
     this.#view = view;
   }
 
-  add(queue: LiveQueue): void {
+  /**
+   * @param position the realm's next position
+   * @param now milliseconds of the monotonic clock
+   */
+  open(record: QueueRecord, user: UserRecord, position: number, now: number): LiveQueue {
+    const readerClass = this.#classOf(record, user);
+    const queue = new LiveQueue(record, readerClass, position, now);
+    readerClass.add(queue);
     this.#byId.set(queue.id, queue);
-    join(this.#byUser, queue.userId, queue);
-    for (const own of this.#view.subscriptions.ofUser(queue.userId)) {
-      if (own.isActive) join(this.#byChannel, own.channelId, queue);
+    return queue;
+  }
+
+  #classOf(record: QueueRecord, user: UserRecord): ReaderClass {
+    for (const known of this.ofUser(record.userId)) if (known.isFor(record)) return known;
+    const readerClass = new ReaderClass(this.#view, record, user);
+    join(this.#byUser, record.userId, readerClass);
+    for (const own of this.#view.subscriptions.ofUser(record.userId)) {
+      if (own.isActive) join(this.#byChannel, own.channelId, readerClass);
     }
-    if (queue.options.allPublicStreams) this.#allPublic.add(queue);
+    if (record.options.allPublicStreams) this.#allPublic.add(readerClass);
+    return readerClass;
   }
 
   remove(queue: LiveQueue): void {
     this.#byId.delete(queue.id);
-    leave(this.#byUser, queue.userId, queue);
-    for (const own of this.#view.subscriptions.ofUser(queue.userId)) leave(this.#byChannel, own.channelId, queue);
-    this.#allPublic.delete(queue);
+    const { readerClass, userId } = queue;
+    readerClass.remove(queue);
+    if (readerClass.queues.length > 0) return;
+    leave(this.#byUser, userId, readerClass);
+    for (const own of this.#view.subscriptions.ofUser(userId)) leave(this.#byChannel, own.channelId, readerClass);
+    this.#allPublic.delete(readerClass);
   }
 
   /** A user joined or left a channel. */
   subscriptionChanged(userId: number, channelId: number, isSubscribed: boolean): void {
-    for (const queue of this.ofUser(userId)) {
-      if (isSubscribed) join(this.#byChannel, channelId, queue);
-      else leave(this.#byChannel, channelId, queue);
+    for (const readerClass of this.ofUser(userId)) {
+      if (isSubscribed) join(this.#byChannel, channelId, readerClass);
+      else leave(this.#byChannel, channelId, readerClass);
     }
   }
 
@@ -109,16 +130,20 @@ export class QueueRegistry {
     return this.#byId.get(id);
   }
 
-  ofUser(userId: number): ReadonlySet<LiveQueue> {
+  ofUser(userId: number): ReadonlySet<ReaderClass> {
     return this.#byUser.get(userId) ?? none;
   }
 
-  ofChannel(channelId: number): ReadonlySet<LiveQueue> {
+  ofChannel(channelId: number): ReadonlySet<ReaderClass> {
     return this.#byChannel.get(channelId) ?? none;
   }
 
-  get allPublic(): ReadonlySet<LiveQueue> {
+  get allPublic(): ReadonlySet<ReaderClass> {
     return this.#allPublic;
+  }
+
+  classes(): ReaderClass[] {
+    return [...this.#byUser.values()].flatMap((own) => [...own]);
   }
 
   all(): Iterable<LiveQueue> {
@@ -130,14 +155,14 @@ export class QueueRegistry {
   }
 }
 
-function join<K>(sets: Map<K, Set<LiveQueue>>, key: K, queue: LiveQueue): void {
+function join<K>(sets: Map<K, Set<ReaderClass>>, key: K, readerClass: ReaderClass): void {
   const set = sets.get(key);
-  if (set === undefined) sets.set(key, new Set([queue]));
-  else set.add(queue);
+  if (set === undefined) sets.set(key, new Set([readerClass]));
+  else set.add(readerClass);
 }
 
-function leave<K>(sets: Map<K, Set<LiveQueue>>, key: K, queue: LiveQueue): void {
+function leave<K>(sets: Map<K, Set<ReaderClass>>, key: K, readerClass: ReaderClass): void {
   const set = sets.get(key);
-  set?.delete(queue);
+  set?.delete(readerClass);
   if (set?.size === 0) sets.delete(key);
 }

@@ -1,5 +1,5 @@
 /**
- * One live event queue: its reader, its filter and its cursor. Its durable part is a row, and it delivers positions of
+ * One live event queue: its reader and its cursor, and the class of queues with which it shares its filter. Its durable part is a row, and it delivers positions of
  * the realm's log, so a restart loses only volatile events (docs/realtime.md).
  */
 
@@ -14,7 +14,7 @@ import type { UserRecord } from "../../../schemas/users.ts";
 import { type LifeCycle, step } from "../../runtime/life-cycle.ts";
 import type { EncodedEvent } from "./encoded-event.ts";
 import type { PublishBatch } from "./frame-batch.ts";
-import type { RecipientQueue } from "./recipient-queue.ts";
+import type { ClassedQueue, RecipientQueue } from "./recipient-queue.ts";
 
 /** A long poll or a socket that reads a queue. While it is attached it is the queue's state. */
 interface QueueReader {
@@ -84,8 +84,83 @@ function shapeOf(options: QueueOptions): Shape {
   return shape;
 }
 
-export class LiveQueue implements RecipientQueue {
+/**
+ * The queues of one person that were registered alike. Whether and in which form an event concerns them is decided
+ * once for all of them, and they get the same bytes.
+ */
+export class ReaderClass implements RecipientQueue {
+  readonly id = null;
+  readonly userId: number;
+  readonly options: QueueOptions;
+  /** It depends on the client that registered a queue, whichever client reads it (D22). */
+  readonly extraEmojiType: ExtraType;
+  readonly #shape: Shape;
+  readonly #narrowed: Narrowed | null;
+  /** Never changed but replaced, so that a staged event keeps the queues that it was addressed to. */
+  #queues: readonly LiveQueue[] = [];
+
+  constructor(view: View, record: QueueRecord, user: UserRecord) {
+    this.userId = record.userId;
+    this.options = record.options;
+    this.extraEmojiType = extraTypeFor(record.client);
+    this.#shape = shapeOf(record.options);
+    this.#narrowed = narrowOf(view, user, record.options);
+  }
+
+  /** A narrow has the meaning that it had when its queue was opened, so queues with one share nothing. */
+  isFor({ options, client }: QueueRecord): boolean {
+    return options === this.options && options.narrow.length === 0 && extraTypeFor(client) === this.extraEmojiType;
+  }
+
+  get queues(): readonly LiveQueue[] {
+    return this.#queues;
+  }
+
+  add(queue: LiveQueue): void {
+    this.#queues = [...this.#queues, queue];
+  }
+
+  remove(queue: LiveQueue): void {
+    this.#queues = this.#queues.filter((other) => other !== queue);
+  }
+
+  get variant(): string {
+    return this.#shape.variant;
+  }
+
+  can(capability: ClientCapability): boolean {
+    return this.#shape.capabilities.has(capability);
+  }
+
+  wantsType(type: string): boolean {
+    const { types } = this.#shape;
+    return types === null || types.has(type);
+  }
+
+  /** Whether the clients want events of this kind at all; permissions are checked elsewhere. */
+  wants(view: View, record: EventRecord): boolean {
+    if (!this.wantsType(record.type)) return false;
+    // A client that asked for both event types gets only the newer one (behaviour 4.3).
+    if (record.type === "muted_topics") return this.#shape.types?.has("user_topic") !== true;
+    const { archives } = record.audience;
+    if (archives !== undefined && (archives === "shown") !== this.can("archived_channels")) return false;
+    if (olderSettingsTypes.has(record.type)) return !this.can("user_settings_object");
+    if (record.type !== "message" || this.#narrowed === null) return true;
+    const message = view.row("messages", record.body.message_id);
+    const conversation = message === undefined ? undefined : view.row("conversations", message.conversationId);
+    return message !== undefined && conversation !== undefined && this.#narrowed.matches({ message, conversation });
+  }
+
+  /** The queues that want such an event. */
+  queuesWanting(view: View, record: EventRecord): readonly LiveQueue[] {
+    if (!this.wants(view, record)) return [];
+    return isForSocketsOnly(record, this) ? this.#queues.filter(({ state }) => state.kind === "socket") : this.#queues;
+  }
+}
+
+export class LiveQueue implements ClassedQueue {
   readonly record: QueueRecord;
+  readonly readerClass: ReaderClass;
   #state: QueueState = unread;
   /** When the queue last became unread, on the monotonic clock, so that setting the wall clock expires no queue. */
   unreadSince: number;
@@ -93,8 +168,6 @@ export class LiveQueue implements RecipientQueue {
   deliveredUpTo: number;
   /** Position of the first durable event that waits in the log; null if there is none after `deliveredUpTo`. */
   firstPending: number | null = null;
-  readonly #shape: Shape;
-  readonly #narrowed: Narrowed | null;
   /**
    * The highest `last_event_id` of a poll. It is only in memory: after a restart the log decides what can be read
    * again.
@@ -107,10 +180,9 @@ export class LiveQueue implements RecipientQueue {
    * @param position the realm's next position: older events for this queue are in the log
    * @param now milliseconds of the monotonic clock
    */
-  constructor(view: View, record: QueueRecord, user: UserRecord, position: number, now: number) {
+  constructor(record: QueueRecord, readerClass: ReaderClass, position: number, now: number) {
     this.record = record;
-    this.#shape = shapeOf(this.options);
-    this.#narrowed = narrowOf(view, user, this.options);
+    this.readerClass = readerClass;
     this.deliveredUpTo = position - 1;
     this.unreadSince = now;
   }
@@ -162,43 +234,26 @@ export class LiveQueue implements RecipientQueue {
     return this.record.options;
   }
 
-  /** Queues with equal variants share encodings of messages. */
   get variant(): string {
-    return this.#shape.variant;
+    return this.readerClass.variant;
   }
 
-  /**
-   * The client's name for the type of the extra emoji. It depends on the client that registered the queue, whichever
-   * client reads it (D22).
-   */
   get extraEmojiType(): ExtraType {
-    return extraTypeFor(this.record.client);
+    return this.readerClass.extraEmojiType;
   }
 
   can(capability: ClientCapability): boolean {
-    return this.#shape.capabilities.has(capability);
+    return this.readerClass.can(capability);
   }
 
   wantsType(type: string): boolean {
-    const { types } = this.#shape;
-    return types === null || types.has(type);
+    return this.readerClass.wantsType(type);
   }
 
   /** Whether the client wants events of this kind at all; permissions are checked elsewhere. */
   wants(view: View, record: EventRecord): boolean {
-    if (!this.wantsType(record.type)) return false;
-    if (record.type === "typing" && record.body.message_type === "stream") {
-      return this.can("stream_typing_notifications") || this.#state.kind === "socket";
-    }
-    // A client that asked for both event types gets only the newer one (behaviour 4.3).
-    if (record.type === "muted_topics") return this.#shape.types?.has("user_topic") !== true;
-    const { archives } = record.audience;
-    if (archives !== undefined && (archives === "shown") !== this.can("archived_channels")) return false;
-    if (olderSettingsTypes.has(record.type)) return !this.can("user_settings_object");
-    if (record.type !== "message" || this.#narrowed === null) return true;
-    const message = view.row("messages", record.body.message_id);
-    const conversation = message === undefined ? undefined : view.row("conversations", message.conversationId);
-    return message !== undefined && conversation !== undefined && this.#narrowed.matches({ message, conversation });
+    if (!this.readerClass.wants(view, record)) return false;
+    return this.#state.kind === "socket" || !isForSocketsOnly(record, this);
   }
 
   /** The client has the state of this position, which includes everything up to it. */
@@ -238,6 +293,12 @@ export class LiveQueue implements RecipientQueue {
   get hasVolatile(): boolean {
     return this.#volatile !== null && this.#volatile.size > 0;
   }
+}
+
+/** Typing in channels: a client that polls has to ask for it, and a socket gets it in any case (docs/realtime.md). */
+function isForSocketsOnly(record: EventRecord, queue: RecipientQueue): boolean {
+  if (record.type !== "typing" || record.body.message_type !== "stream") return false;
+  return !queue.can("stream_typing_notifications");
 }
 
 /** A narrow that is no longer valid (a channel was removed) matches nothing. */

@@ -1,10 +1,15 @@
-/** The facts about a queue that the builders of events use: its owner's choices, but not its reader or its position. */
+/**
+ * The facts about a queue, or about the queues of a class (queue.ts), that the builders of events use: the
+ * owner's choices, but not a reader or a position.
+ */
 
 import type { ExtraType } from "../../../domain/emoji/extra-type.ts";
 import type { ClientCapability, QueueOptions } from "../../../schemas/queues.ts";
 
 export interface RecipientQueue {
-  readonly id: string;
+  /** null for a class. */
+  readonly id: string | null;
+  readonly userId: number;
   readonly options: QueueOptions;
   /** Queues with equal variants share encodings of messages. */
   readonly variant: string;
@@ -12,4 +17,9 @@ export interface RecipientQueue {
   readonly extraEmojiType: ExtraType;
   can(capability: ClientCapability): boolean;
   wantsType(type: string): boolean;
+}
+
+/** A queue of a class: what its class gets, it gets, too. */
+export interface ClassedQueue extends RecipientQueue {
+  readonly readerClass: RecipientQueue;
 }

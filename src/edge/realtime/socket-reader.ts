@@ -195,9 +195,8 @@ export class SocketReader implements FollowingReader {
 
   /** @returns the same batch if the event is not for this queue */
   #added(frameBatch: FrameBatch, event: EncodedEvent): FrameBatch {
-    const owner = this.#hub.realm.view.users.get(this.#queue.userId);
     // Parts that the client already has are left out of an event with several ids.
-    const encoding = owner === undefined ? null : (event.for(owner, this.#queue)?.after(this.#after) ?? null);
+    const encoding = event.for(this.#queue)?.after(this.#after) ?? null;
     return encoding === null ? frameBatch : frameBatch.and(encoding);
   }
 
