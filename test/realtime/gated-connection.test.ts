@@ -21,9 +21,28 @@ function opened() {
     getBufferedAmount: () => 0,
     end: (code) => void sent.push(`end ${code}`),
   };
-  const connection = new GatedConnection(inner, gate);
-  connection.onLeft(() => void sent.push("nothing waits"));
-  return { journal, gate, connection, sent, drops, write };
+  let onDropped = () => {};
+  const connection = new GatedConnection(inner, gate, {
+    drained: () => void sent.push("nothing waits"),
+    dropped: () => onDropped(),
+  });
+  const passed = (work: () => void) => {
+    connection.beginPassed();
+    work();
+    connection.endPassed();
+  };
+  return {
+    journal,
+    gate,
+    connection,
+    sent,
+    drops,
+    write,
+    passed,
+    ifDropped: (listener: () => void) => {
+      onDropped = listener;
+    },
+  };
 }
 
 t.test("[M1] messages leave when what they show is durable, in order, and the end last", async (t) => {
@@ -44,10 +63,10 @@ t.test("[M1] messages leave when what they show is durable, in order, and the en
 });
 
 t.test("[M1] what has waited at the gate elsewhere leaves in its place in the order", async (t) => {
-  const { journal, gate, connection, sent, write } = opened();
+  const { journal, gate, connection, sent, write, passed } = opened();
   write();
   connection.send("answer before", false);
-  gate.waitFor(() => connection.passed(() => void connection.send("event", false)));
+  gate.waitFor(() => passed(() => void connection.send("event", false)));
   connection.send("answer after", false);
   write();
   connection.send("of the next turn", false);
@@ -67,8 +86,8 @@ t.test("[S3] what waits is dropped at once when the client has gone", async (t) 
 });
 
 t.test("[E3] a message that the connection drops behind the gate is reported, and none after it is sent", async (t) => {
-  const { journal, connection, sent, drops, write } = opened();
-  connection.onDropped(() => connection.end(4508, ""));
+  const { journal, connection, sent, drops, write, ifDropped } = opened();
+  ifDropped(() => connection.end(4508, ""));
   drops.add("too much");
   write();
   for (const message of ["first", "too much", "would follow a gap"]) connection.send(message, false);
@@ -78,11 +97,11 @@ t.test("[E3] a message that the connection drops behind the gate is reported, an
 });
 
 t.test("[E3] what waits behind something that passed and could not be sent is not sent either", async (t) => {
-  const { journal, gate, connection, sent, drops, write } = opened();
+  const { journal, gate, connection, sent, drops, write, passed } = opened();
   drops.add("too much");
   write();
   gate.waitFor(() =>
-    connection.passed(() => {
+    passed(() => {
       if (connection.send("too much", false) === sendStatus.dropped) connection.end(4508, "");
     }),
   );
@@ -94,9 +113,9 @@ t.test("[E3] what waits behind something that passed and could not be sent is no
 });
 
 t.test("[E3] what was to leave before the end leaves, and nothing else", async (t) => {
-  const { journal, gate, connection, sent, write } = opened();
+  const { journal, gate, connection, sent, write, passed } = opened();
   write();
-  gate.waitFor(() => connection.passed(() => connection.sendPassed("event", false)));
+  gate.waitFor(() => passed(() => connection.sendPassed("event", false)));
   connection.end(4403, "");
   connection.sendPassed("after the end", false);
   journal.flush();

@@ -60,9 +60,8 @@ class Wire implements BufferedConnection {
     goOn();
   }
 
-  passed(send: () => void): void {
-    send();
-  }
+  beginPassed(): void {}
+  endPassed(): void {}
 }
 
 function opened(through: (wire: Wire) => BufferedConnection = (wire) => wire) {
@@ -70,11 +69,10 @@ function opened(through: (wire: Wire) => BufferedConnection = (wire) => wire) {
   const { unsent } = wireMemory(() => 0);
   const timers = new Map<string, () => void>();
   let stalls = 0;
-  const sendBuffer = new SendBuffer({
-    connection: through(wire),
+  const sendBuffer = new SendBuffer(through(wire), {
     unsent,
-    who: () => "ann",
-    onStalled: () => {
+    sender: "ann",
+    stalled: () => {
       stalls++;
     },
     volatileTimers: {
@@ -128,12 +126,16 @@ function openedAtGate() {
   const { journal, gate, write } = openManualGate();
   const gated: GatedConnection[] = [];
   const { wire, outbox: sendBuffer } = opened((inner) => {
-    gated.push(new GatedConnection(inner, gate));
+    gated.push(new GatedConnection(inner, gate, { drained: () => {}, dropped: () => {} }));
     return gated[0] as GatedConnection;
   });
   /** Sends an event of the last turn when that is durable, as a publication does. */
   const publish = (event: string) =>
-    gate.waitFor(() => gated[0]?.passed(() => void sendBuffer.send(Buffer.from(event), false)));
+    gate.waitFor(() => {
+      gated[0]?.beginPassed();
+      sendBuffer.send(Buffer.from(event), false);
+      gated[0]?.endPassed();
+    });
   return { journal, wire, outbox: sendBuffer, write, publish };
 }
 

@@ -6,60 +6,80 @@ import type { DurabilityGate } from "../../durability/journal/durability-gate.ts
 import { type SocketConnection, sendStatus } from "../transport/transport.ts";
 import type { BufferedConnection, RecordNumber } from "./send-buffer.ts";
 
-interface Waiting {
-  readonly message: (connection: SocketConnection) => number;
+type Part = "whole" | "first" | "middle" | "last";
+
+interface WaitingMessage {
+  readonly part: Part;
+  readonly data: string | Buffer;
+  readonly isBinary: boolean;
   readonly bytes: number;
-  /** Nothing follows it. */
-  readonly isEnd: boolean;
 }
 
-const nothing: Waiting = { message: () => sendStatus.sent, bytes: 0, isEnd: false };
+/** Nothing follows it. */
+interface WaitingEnd {
+  readonly code: number;
+  readonly reason: string;
+}
+
+/** null: a message that is not sent any more. */
+type Waiting = WaitingMessage | WaitingEnd | null;
+
+/** The session of a connection. */
+export interface ConnectionListener {
+  /** No message waits for the gate any more. */
+  drained(): void;
+  /** The connection dropped a message that had passed the gate. Messages behind it are not sent. */
+  dropped(): void;
+}
+
+function sendPart(connection: SocketConnection, part: Part, data: string | Buffer, isBinary: boolean): number {
+  if (part === "whole") return connection.send(data, isBinary);
+  const fragment = data as Buffer;
+  if (part === "first") return connection.sendFirstFragment(fragment, isBinary);
+  return part === "middle" ? connection.sendFragment(fragment) : connection.sendLastFragment(fragment);
+}
 
 export class GatedConnection implements BufferedConnection {
   readonly #connection: SocketConnection;
   readonly #gate: DurabilityGate;
-  /** Messages that have not passed the gate yet. The gate keeps nothing of them, so a close frees their memory at once. */
-  #waiting: Waiting[] = [];
+  readonly #listener: ConnectionListener;
+  /**
+   * Messages that have not passed the gate yet; null if there are none, which is usual. The gate keeps nothing of them,
+   * so a close frees their memory at once.
+   */
+  #waiting: Waiting[] | null = null;
   #waitingBytes = 0;
   #isClosed = false;
   /** The message that is being sent has passed the gate. */
   #hasPassed = false;
   /** Something that had passed could not be sent: only the end follows, so that the client knows of no gap (E3). */
   #isCut = false;
-  #onLeft: () => void = () => undefined;
-  #onDropped: () => void = () => undefined;
+  /**
+   * Whether the client may have something to read. Most have nothing when an event passes, and asking the connection
+   * costs a call each time.
+   */
+  #mayBuffer = false;
 
-  constructor(connection: SocketConnection, gate: DurabilityGate) {
+  constructor(connection: SocketConnection, gate: DurabilityGate, listener: ConnectionListener) {
     this.#connection = connection;
     this.#gate = gate;
-  }
-
-  /** Sets the listener that is called when no message waits for the gate any more. */
-  onLeft(listener: () => void): void {
-    this.#onLeft = listener;
-  }
-
-  /**
-   * Sets the listener that is called when the connection drops a message that waited. Messages behind it are not sent.
-   */
-  onDropped(listener: () => void): void {
-    this.#onDropped = listener;
+    this.#listener = listener;
   }
 
   send(data: string | Buffer, isBinary: boolean): number {
-    return this.#leave(data, (connection) => connection.send(data, isBinary));
+    return this.#send("whole", data, isBinary);
   }
 
   sendFirstFragment(data: Buffer, isBinary: boolean): number {
-    return this.#leave(data, (connection) => connection.sendFirstFragment(data, isBinary));
+    return this.#send("first", data, isBinary);
   }
 
   sendFragment(data: Buffer): number {
-    return this.#leave(data, (connection) => connection.sendFragment(data));
+    return this.#send("middle", data, false);
   }
 
   sendLastFragment(data: Buffer): number {
-    return this.#leave(data, (connection) => connection.sendLastFragment(data));
+    return this.#send("last", data, false);
   }
 
   get shown(): RecordNumber {
@@ -74,18 +94,17 @@ export class GatedConnection implements BufferedConnection {
     this.#gate.waitFor(() => {
       if (this.#isClosed) return;
       goOn();
-      this.#onLeft();
+      this.#listener.drained();
     }, position);
   }
 
-  /** Runs `send`, whose messages have waited at the gate elsewhere, in their place in its order: they leave at once. */
-  passed(send: () => void): void {
+  /** Until `endPassed` everything that is sent has waited at the gate elsewhere, and leaves at once. */
+  beginPassed(): void {
     this.#hasPassed = true;
-    try {
-      send();
-    } finally {
-      this.#hasPassed = false;
-    }
+  }
+
+  endPassed(): void {
+    this.#hasPassed = false;
   }
 
   /** For a connection whose end waits at the gate: what passes before it is still sent, and nothing else. */
@@ -99,64 +118,80 @@ export class GatedConnection implements BufferedConnection {
   }
 
   getBufferedAmount(): number {
-    return this.#waitingBytes + (this.#isClosed ? 0 : this.#connection.getBufferedAmount());
+    if (this.#isClosed || !this.#mayBuffer) return this.#waitingBytes;
+    const buffered = this.#connection.getBufferedAmount();
+    // Nothing passes the gate while the transport handles a message, so no collected bytes follow.
+    if (this.#hasPassed && buffered === 0) this.#mayBuffer = false;
+    return this.#waitingBytes + buffered;
+  }
+
+  /** The connection has said that the client has read something: an edge says so of what it has kept, too. */
+  progressed(): void {
+    this.#mayBuffer = true;
   }
 
   end(code: number, reason: string): void {
     if (this.#hasPassed) this.#cut();
-    const message = (connection: SocketConnection) => {
-      connection.end(code, reason);
-      return sendStatus.sent;
-    };
-    this.#pass({ message, bytes: 0, isEnd: true });
+    this.#pass({ code, reason }, 0);
   }
 
   /** The connection is closed: what waits is dropped. */
   closed(): void {
     this.#isClosed = true;
-    this.#waiting = [];
+    this.#waiting = null;
     this.#waitingBytes = 0;
   }
 
-  #leave(data: string | Buffer, message: (connection: SocketConnection) => number): number {
-    if (this.#hasPassed) return this.#leavePassed(message);
-    if (this.#waiting.length === 0 && this.#gate.isOpen) return message(this.#connection);
+  #send(part: Part, data: string | Buffer, isBinary: boolean): number {
+    if (this.#hasPassed) return this.#sendPassed(part, data, isBinary);
+    // The bytes may leave after this call: the transport collects what is sent while it handles a message.
+    this.#mayBuffer = true;
+    if (this.#waiting === null && this.#gate.isOpen) return sendPart(this.#connection, part, data, isBinary);
     const bytes = typeof data === "string" ? Buffer.byteLength(data) : data.length;
-    this.#pass({ message, bytes, isEnd: false });
+    this.#pass({ part, data, isBinary, bytes }, bytes);
     return sendStatus.buffered;
   }
 
-  #leavePassed(message: (connection: SocketConnection) => number): number {
+  #sendPassed(part: Part, data: string | Buffer, isBinary: boolean): number {
     if (this.#isCut || this.#isClosed) return sendStatus.dropped;
-    const outcome = message(this.#connection);
-    if (outcome !== sendStatus.dropped) return outcome;
-    this.#cut();
-    this.#onDropped();
+    const outcome = sendPart(this.#connection, part, data, isBinary);
+    if (outcome === sendStatus.sent && part === "whole") return outcome;
+    this.#mayBuffer = true;
+    if (outcome === sendStatus.dropped) {
+      this.#cut();
+      this.#listener.dropped();
+    }
     return outcome;
   }
 
-  #pass(waiting: Waiting): void {
+  #pass(waiting: Waiting, bytes: number): void {
+    this.#waiting ??= [];
     this.#waiting.push(waiting);
-    this.#waitingBytes += waiting.bytes;
-    this.#gate.waitFor(this.#next);
+    this.#waitingBytes += bytes;
+    this.#gate.waitFor(() => this.#next());
   }
 
-  readonly #next = (): void => {
-    const next = this.#waiting.shift();
-    if (next === undefined) return;
-    this.#waitingBytes -= next.bytes;
-    if (next.message(this.#connection) === sendStatus.dropped) {
-      this.#cut();
-      this.#onDropped();
-      return;
+  #next(): void {
+    const waiting = this.#waiting;
+    if (waiting === null) return;
+    const next = waiting.shift() ?? null;
+    if (waiting.length === 0) this.#waiting = null;
+    if (next !== null && "code" in next) this.#connection.end(next.code, next.reason);
+    else if (next !== null) {
+      this.#waitingBytes -= next.bytes;
+      if (sendPart(this.#connection, next.part, next.data, next.isBinary) === sendStatus.dropped) {
+        this.#cut();
+        this.#listener.dropped();
+        return;
+      }
     }
-    if (this.#waiting.length === 0 && !this.#isClosed) this.#onLeft();
-  };
+    if (this.#waiting === null && !this.#isClosed) this.#listener.drained();
+  }
 
   /** The end still leaves, when what it shows is durable: each keeps its place at the gate. */
   #cut(): void {
     this.#isCut = true;
-    this.#waiting = this.#waiting.map((waiting) => (waiting.isEnd ? waiting : nothing));
+    this.#waiting = this.#waiting?.map((waiting) => (waiting !== null && "code" in waiting ? waiting : null)) ?? null;
     this.#waitingBytes = 0;
   }
 }

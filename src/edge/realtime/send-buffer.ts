@@ -24,8 +24,9 @@ export interface BufferedConnection extends SocketConnection {
   isOpenFor(position: RecordNumber): boolean;
   /** Runs `goOn` in the order of the gate when such a message may leave. */
   wait(position: RecordNumber, goOn: () => void): void;
-  /** Runs `send`, whose messages leave at once. */
-  passed(send: () => void): void;
+  /** What is sent until `endPassed` leaves at once. */
+  beginPassed(): void;
+  endPassed(): void;
 }
 
 interface Waiting {
@@ -43,14 +44,14 @@ interface WaitingAnswer extends Waiting {
   readonly data: AnswerBytes;
 }
 
-export interface SendBufferOptions {
-  readonly connection: BufferedConnection;
+/** The session whose messages wait. */
+export interface SendBufferOwner {
   readonly unsent: UnsentBytes;
-  /** The user or address whose share is charged. */
-  readonly who: () => string;
-  /** The client did not read enough in time, or other connections need the memory. */
-  readonly onStalled: () => void;
   readonly volatileTimers: Pick<VolatileTimers, "set" | "cancel">;
+  /** The user or address whose share is charged. */
+  readonly sender: string;
+  /** The client did not read enough in time, or other connections need the memory. */
+  stalled(): void;
 }
 
 /**
@@ -62,8 +63,10 @@ export type Sent = "sent" | "slow" | "full";
 let outboxes = 0;
 
 export class SendBuffer {
-  readonly #options: SendBufferOptions;
-  readonly #waiting: (WaitingMessage | WaitingAnswer)[] = [];
+  readonly #connection: BufferedConnection;
+  readonly #owner: SendBufferOwner;
+  /** null if there are none, which is usual. */
+  #waiting: (WaitingMessage | WaitingAnswer)[] | null = null;
   /** Number of bytes of the first message that were sent. */
   #offset = 0;
   /** Bytes waiting: in large answers, and in all other messages. */
@@ -77,19 +80,19 @@ export class SendBuffer {
   /** Name of the timer that watches a large answer; null if it was never set. */
   #timer: string | null = null;
 
-  constructor(options: SendBufferOptions) {
-    this.#options = options;
+  constructor(connection: BufferedConnection, owner: SendBufferOwner) {
+    this.#connection = connection;
+    this.#owner = owner;
   }
 
   /** Unread bytes, not counting the rest of a large answer that is being sent. */
   get bufferedBytes(): number {
-    const { connection } = this.#options;
-    return connection.getBufferedAmount() + this.#small + (this.#large > 0 ? limits.socket_fragment_bytes : 0);
+    return this.#connection.getBufferedAmount() + this.#small + (this.#large > 0 ? limits.socket_fragment_bytes : 0);
   }
 
   /** Whether some messages were not yet handed to the connection. */
   get isWaiting(): boolean {
-    return this.#waiting.length > 0;
+    return this.#waiting !== null;
   }
 
   send(data: string | Buffer, isBinary: boolean): Sent {
@@ -106,8 +109,8 @@ export class SendBuffer {
   }
 
   #send(data: string | Buffer, isBinary: boolean): boolean {
-    const { connection } = this.#options;
-    if (this.#waiting.length > 0) {
+    const connection = this.#connection;
+    if (this.#waiting !== null) {
       const size = typeof data === "string" ? Buffer.byteLength(data) : data.length;
       if (this.#small + size > limits.socket_buffer_bytes_soft_max) return false;
       this.#waiting.push({ data, isBinary, size, shown: connection.shown });
@@ -123,7 +126,8 @@ export class SendBuffer {
   #sendLarge(data: AnswerBytes, isBinary: boolean): boolean {
     const { size } = data;
     if (!this.#reserve(this.#unsent() + size)) return false;
-    this.#waiting.push({ data, isBinary, size, shown: this.#options.connection.shown });
+    this.#waiting ??= [];
+    this.#waiting.push({ data, isBinary, size, shown: this.#connection.shown });
     this.#large += size;
     if (this.#waiting.length === 1) this.#watch();
     this.drained();
@@ -132,21 +136,20 @@ export class SendBuffer {
 
   /** The client has read some bytes. */
   drained(): void {
-    const { connection } = this.#options;
-    const wasWaiting = this.#waiting.length > 0;
+    const wasWaiting = this.isWaiting;
     let hasMoved = false;
     while (this.#mayMove()) {
-      connection.passed(() => this.#sendNext());
+      this.#sendNextPassed();
       hasMoved = true;
     }
-    if (hasMoved && this.#waiting.length > 0) this.#watch();
-    if (wasWaiting && this.#waiting.length === 0) this.#unwatch();
+    if (hasMoved && this.isWaiting) this.#watch();
+    if (wasWaiting && !this.isWaiting) this.#unwatch();
     if (this.#reserved !== null) this.#account();
   }
 
   #mayMove(): boolean {
-    const { connection } = this.#options;
-    const [next] = this.#waiting;
+    const connection = this.#connection;
+    const next = this.#waiting?.[0];
     if (next === undefined || this.#isPostponed) return false;
     if (next.shown > this.#passedUpTo && !connection.isOpenFor(next.shown)) {
       this.#isPostponed = true;
@@ -162,7 +165,7 @@ export class SendBuffer {
 
   /** The connection is closed. */
   close(): void {
-    this.#waiting.length = 0;
+    this.#waiting = null;
     this.#large = 0;
     this.#small = 0;
     this.#unwatch();
@@ -170,14 +173,23 @@ export class SendBuffer {
     this.#reserved = null;
   }
 
+  #sendNextPassed(): void {
+    this.#connection.beginPassed();
+    try {
+      this.#sendNext();
+    } finally {
+      this.#connection.endPassed();
+    }
+  }
+
   #sendNext(): void {
-    const { connection } = this.#options;
-    const [next] = this.#waiting;
+    const connection = this.#connection;
+    const next = this.#waiting?.[0];
     if (next === undefined) return;
     const { data, isBinary, size } = next;
     if (!(data instanceof AnswerBytes)) {
       this.#small -= size;
-      this.#waiting.shift();
+      this.#removeFirst();
       connection.send(data, isBinary);
       return;
     }
@@ -192,22 +204,28 @@ export class SendBuffer {
     }
     this.#large -= size;
     this.#offset = 0;
-    this.#waiting.shift();
+    this.#removeFirst();
     connection.sendLastFragment(chunk);
+  }
+
+  #removeFirst(): void {
+    this.#waiting?.shift();
+    if (this.#waiting?.length === 0) this.#waiting = null;
   }
 
   #watch(): void {
     outboxes++;
     this.#timer ??= `outbox:${outboxes}`;
-    this.#options.volatileTimers.set(this.#timer, limits.unsent_stall_ms_max, this.#options.onStalled);
+    const owner = this.#owner;
+    owner.volatileTimers.set(this.#timer, limits.unsent_stall_ms_max, () => owner.stalled());
   }
 
   #unwatch(): void {
-    if (this.#timer !== null) this.#options.volatileTimers.cancel(this.#timer);
+    if (this.#timer !== null) this.#owner.volatileTimers.cancel(this.#timer);
   }
 
   #unsent(): number {
-    return this.#large + this.#small + this.#options.connection.getBufferedAmount();
+    return this.#large + this.#small + this.#connection.getBufferedAmount();
   }
 
   #account(): boolean {
@@ -220,8 +238,8 @@ export class SendBuffer {
 
   #reserve(bytes: number): boolean {
     if (this.#reserved !== null) return this.#reserved.resize(bytes);
-    const { unsent, who, onStalled } = this.#options;
-    this.#reserved = unsent.reserve(who(), bytes, onStalled);
+    const owner = this.#owner;
+    this.#reserved = owner.unsent.reserve(owner.sender, bytes, () => owner.stalled());
     return this.#reserved !== null;
   }
 }

@@ -151,7 +151,7 @@ export class SocketServer {
         }),
       open: (socket) => this.#guard(() => this.#open(socket)),
       message: (socket, message, isBinary) => this.#guard(() => sessionOf(socket)?.receive(message, isBinary)),
-      drained: (socket) => this.#guard(() => sessionOf(socket)?.drained()),
+      drained: (socket) => this.#guard(() => sessionOf(socket)?.progressed()),
       closed: (socket) => this.#guard(() => this.#closed(socket)),
     });
   }

@@ -16,15 +16,17 @@ import type { UserRecord } from "../../../schemas/users.ts";
 import type { Authenticated } from "../../operations/calls.ts";
 import { step } from "../../runtime/life-cycle.ts";
 import { bodyOf, type Result, statusOf } from "../../runtime/results.ts";
+import type { UnsentBytes } from "../../runtime/unsent-bytes.ts";
+import type { VolatileTimers } from "../../runtime/volatile-timers.ts";
 import type { AnswerBody } from "../http/reply.ts";
 import type { SocketConnection } from "../transport/transport.ts";
 import type { FrameBatch } from "./frame-batch.ts";
-import { GatedConnection } from "./gated-connection.ts";
+import { type ConnectionListener, GatedConnection } from "./gated-connection.ts";
 import type { Hub } from "./hub.ts";
 import type { LiveQueue } from "./queue.ts";
 import type { ApiKeyConnection, KeyEnd } from "./queue-registry.ts";
 import { isLost } from "./replay.ts";
-import { SendBuffer } from "./send-buffer.ts";
+import { SendBuffer, type SendBufferOwner } from "./send-buffer.ts";
 import { decodeFrame, encodeAnswer, encodeReply, type Format, type Frame } from "./socket-frames.ts";
 import type { SocketHost } from "./socket-host.ts";
 import type { Visitor } from "./socket-operations.ts";
@@ -38,7 +40,9 @@ let sessions = 0;
 
 const closed = { kind: "closed" } as const;
 
-export class SocketSession implements ApiKeyConnection, FrameOutput, UnauthenticatedSocket {
+export class SocketSession
+  implements ApiKeyConnection, ConnectionListener, FrameOutput, SendBufferOwner, UnauthenticatedSocket
+{
   readonly #connection: GatedConnection;
   readonly #host: SocketHost;
   readonly #visitor: Visitor;
@@ -47,23 +51,29 @@ export class SocketSession implements ApiKeyConnection, FrameOutput, Unauthentic
   #callsPending = 0;
   #framesRefused = 0;
   readonly #sendBuffer: SendBuffer;
-  readonly bufferedBytes = () => (this.#state.kind === "closed" ? 0 : this.#sendBuffer.bufferedBytes);
-  readonly hasUnread = () => this.bufferedBytes() > this.#connection.waitingBytes;
 
   constructor(connection: SocketConnection, host: SocketHost, visitor: Visitor) {
-    this.#connection = new GatedConnection(connection, host.realm.gate);
-    this.#connection.onLeft(() => this.drained());
-    this.#connection.onDropped(() => this.close("slowReader"));
+    this.#connection = new GatedConnection(connection, host.realm.gate, this);
     this.#host = host;
     this.#visitor = visitor;
     this.format = visitor.format;
-    this.#sendBuffer = new SendBuffer({
-      connection: this.#connection,
-      unsent: host.unsent,
-      who: () => this.#sender(),
-      onStalled: () => this.close("slowReader"),
-      volatileTimers: host.realm.dispatcher.volatileTimers,
-    });
+    this.#sendBuffer = new SendBuffer(this.#connection, this);
+  }
+
+  get unsent(): UnsentBytes {
+    return this.#host.unsent;
+  }
+
+  get volatileTimers(): VolatileTimers {
+    return this.#host.realm.dispatcher.volatileTimers;
+  }
+
+  bufferedBytes(): number {
+    return this.#state.kind === "closed" ? 0 : this.#sendBuffer.bufferedBytes;
+  }
+
+  hasUnread(): boolean {
+    return this.bufferedBytes() > this.#connection.waitingBytes;
   }
 
   /** @param credentials the user from the upgrade's header; null if the first frame will carry credentials */
@@ -82,7 +92,7 @@ export class SocketSession implements ApiKeyConnection, FrameOutput, Unauthentic
   }
 
   /** The user or address whose share of memory this connection uses. */
-  #sender(): string {
+  get sender(): string {
     return "account" in this.#state
       ? `${this.#host.realm.epoch}:${this.#state.account.caller.id}`
       : this.#visitor.address;
@@ -215,7 +225,7 @@ export class SocketSession implements ApiKeyConnection, FrameOutput, Unauthentic
   #call(frame: Frame, request: SocketRequest, account: Authenticated, size: number): void {
     const user = this.#currentUser(account);
     if (user === null) return;
-    const inFlight = this.#host.inFlight.open(this.#sender());
+    const inFlight = this.#host.inFlight.open(this.sender);
     const hasRoom = size <= limits.request_small_bytes_max || inFlight.add(size);
     if (this.#callsPending >= limits.socket_calls_pending_max || !hasRoom) {
       inFlight.release();
@@ -321,7 +331,12 @@ export class SocketSession implements ApiKeyConnection, FrameOutput, Unauthentic
   }
 
   sendPassed(frameBatch: FrameBatch): void {
-    this.#connection.passed(() => this.sendFrameBatch(frameBatch));
+    this.#connection.beginPassed();
+    try {
+      this.sendFrameBatch(frameBatch);
+    } finally {
+      this.#connection.endPassed();
+    }
   }
 
   #reply(ref: string | null, refusal: Refusal): void {
@@ -381,6 +396,20 @@ export class SocketSession implements ApiKeyConnection, FrameOutput, Unauthentic
   departed(hub: Hub, userId: number): void {
     if (this.#host.hub !== hub || !("account" in this.#state)) return;
     if (this.#state.account.caller.id === userId) this.closeAfterCalls("deactivated");
+  }
+
+  stalled(): void {
+    this.close("slowReader");
+  }
+
+  dropped(): void {
+    this.close("slowReader");
+  }
+
+  /** The client has read some bytes. */
+  progressed(): void {
+    this.#connection.progressed();
+    this.drained();
   }
 
   drained(): void {
