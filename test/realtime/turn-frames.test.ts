@@ -217,7 +217,7 @@ function counted(id: number): { readonly encoding: Encoding; times(): number } {
 t.test("an event is encoded once per format, however many sockets receive it together with other events", async (t) => {
   const common = [1, 2, 3].map(counted);
   const batch = new PublishBatch();
-  const reader = { take: () => null, sendPassed: () => undefined };
+  const reader = { take: () => null, outlet: { sendPassed: () => undefined } };
   const framesOf = (format: Format, encodings: readonly Encoding[]) =>
     encodings.reduce((frameBatch, encoding) => frameBatch.and(encoding), batch.begin(reader, format)).frames;
   const all = common.map(({ encoding }) => encoding);
@@ -245,9 +245,11 @@ t.test("[M1] a publication passes the gate once, with all readers' events, and c
   const reader = (name: string, doesFail = false) => {
     const own = {
       take: () => events.get(name) ?? null,
-      sendPassed() {
-        if (doesFail) throw new Error("broken");
-        sent.push(name);
+      outlet: {
+        sendPassed() {
+          if (doesFail) throw new Error("broken");
+          sent.push(name);
+        },
       },
     };
     const begun = batch.begin(own, "json");
@@ -274,7 +276,7 @@ t.test("[S3] gate_piece_sockets: that many sockets leave in one piece, one more 
     const sent: number[] = [];
     for (let socket = 0; socket < sockets; socket++) {
       const events: { batch: FrameBatch | null } = { batch: null };
-      const reader = { take: () => events.batch, sendPassed: () => void sent.push(socket) };
+      const reader = { take: () => events.batch, outlet: { sendPassed: () => void sent.push(socket) } };
       events.batch = batch.begin(reader, "json").and(encoding);
     }
     const passed: { readonly leave: () => void; readonly bytes: number }[] = [];

@@ -123,9 +123,13 @@ export class FrameBatch {
 
 /** A reader that gets what a publication brought when the publication ends. */
 export interface Addressee {
+  readonly outlet: Outlet;
   /** @returns null: nothing */
   take(): FrameBatch | null;
-  /** Sends what it took, which has passed the gate. */
+}
+
+interface Outlet {
+  /** Sends what a reader took, which has passed the gate. */
   sendPassed(frameBatch: FrameBatch): void;
 }
 
@@ -153,36 +157,36 @@ export class PublishBatch {
    * that would cost as much as writing to it.
    */
   end(gate: Pick<DurabilityGate, "waitFor">, reportBug: (error: unknown) => void): void {
-    const readers: Addressee[] = [];
+    const outlets: Outlet[] = [];
     const taken: FrameBatch[] = [];
     const distinct = new Set<FrameBatch>();
     for (const to of this.#addressees) {
       const frameBatch = to.take();
       if (frameBatch === null || frameBatch.size === 0) continue;
       if (frameBatch !== taken.at(-1)) distinct.add(frameBatch);
-      readers.push(to);
+      outlets.push(to.outlet);
       taken.push(frameBatch);
     }
     // Counted until the last piece has left.
     const bytes = [...distinct].reduce((sum, { size }) => sum + size, 0);
-    const parcels = { readers, taken };
-    for (let from = 0; from < readers.length; from += limits.gate_piece_sockets) {
-      const to = Math.min(from + limits.gate_piece_sockets, readers.length);
-      gate.waitFor(() => sendAll(parcels, from, to, reportBug), undefined, to < readers.length ? 0 : bytes);
+    const parcels = { outlets, taken };
+    for (let from = 0; from < outlets.length; from += limits.gate_piece_sockets) {
+      const to = Math.min(from + limits.gate_piece_sockets, outlets.length);
+      gate.waitFor(() => sendAll(parcels, from, to, reportBug), undefined, to < outlets.length ? 0 : bytes);
     }
   }
 }
 
-/** Readers, and the batch of each. */
+/** Outlets, and the batch of each. */
 interface Parcels {
-  readonly readers: readonly Addressee[];
+  readonly outlets: readonly Outlet[];
   readonly taken: readonly FrameBatch[];
 }
 
-function sendAll({ readers, taken }: Parcels, from: number, to: number, reportBug: (error: unknown) => void): void {
+function sendAll({ outlets, taken }: Parcels, from: number, to: number, reportBug: (error: unknown) => void): void {
   for (let index = from; index < to; index++) {
     try {
-      readers[index]?.sendPassed(taken[index] as FrameBatch);
+      outlets[index]?.sendPassed(taken[index] as FrameBatch);
     } catch (error) {
       reportBug(error);
     }

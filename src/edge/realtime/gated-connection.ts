@@ -107,6 +107,11 @@ export class GatedConnection implements BufferedConnection {
     this.#hasPassed = false;
   }
 
+  /** Whether a message that has passed the gate may be sent without asking how much the client still has to read. */
+  get isClear(): boolean {
+    return this.#hasPassed && !this.#mayBuffer && !this.#isCut && !this.#isClosed;
+  }
+
   /** For a connection whose end waits at the gate: what passes before it is still sent, and nothing else. */
   sendPassed(data: string | Buffer, isBinary: boolean): void {
     if (this.#hasPassed) this.send(data, isBinary);

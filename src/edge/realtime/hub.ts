@@ -264,8 +264,8 @@ export class Hub implements EventSink {
     const deliveries = this.#deliveries;
     this.#deliveries = [];
     const batch = new PublishBatch();
-    for (const { event, queues } of deliveries) {
-      for (const alike of queues) this.#deliver(alike, event, batch);
+    for (const { events, queues } of byQueues(deliveries)) {
+      for (const queue of queues) for (const event of events) this.#deliver(queue, event, batch);
     }
     batch.end(this.realm.gate, this.reportBug);
     this.#delivered?.add("poll", this.#counts.poll);
@@ -279,13 +279,11 @@ export class Hub implements EventSink {
     if (event.replaces === null && (state.kind === "poll" || state.kind === "socket")) state.failed();
   }
 
-  #deliver(queues: readonly LiveQueue[], event: EncodedEvent, batch: PublishBatch): void {
-    for (const queue of queues) {
-      try {
-        this.#deliverTo(queue, event, batch);
-      } catch (error) {
-        this.#notBuilt(queue, event, error);
-      }
+  #deliver(queue: LiveQueue, event: EncodedEvent, batch: PublishBatch): void {
+    try {
+      this.#deliverTo(queue, event, batch);
+    } catch (error) {
+      this.#notBuilt(queue, event, error);
     }
   }
 
@@ -352,6 +350,31 @@ export class Hub implements EventSink {
       if (state.kind === "poll") state.dismiss();
     }
   }
+}
+
+interface EventsOfQueues {
+  readonly queues: readonly LiveQueue[];
+  readonly events: EncodedEvent[];
+}
+
+/**
+ * All events of a queue come one after the other, in their order, because going from socket to socket costs more than
+ * going from event to event: each socket's objects must come from memory.
+ */
+function byQueues(deliveries: readonly Delivery[]): readonly EventsOfQueues[] {
+  const all = new Map<ReaderClass, EventsOfQueues[]>();
+  for (const { event, queues } of deliveries) {
+    for (const alike of queues) {
+      const [first] = alike;
+      if (first === undefined) continue;
+      const known = all.get(first.readerClass);
+      const last = known?.at(-1);
+      if (last?.queues === alike) last.events.push(event);
+      else if (known !== undefined) known.push({ queues: alike, events: [event] });
+      else all.set(first.readerClass, [{ queues: alike, events: [event] }]);
+    }
+  }
+  return [...all.values()].flat();
 }
 
 /** A queue whose narrow has an operator that live narrows no longer accept is not reopened. */

@@ -95,6 +95,16 @@ export class SendBuffer {
     return this.#waiting !== null;
   }
 
+  /** Nothing waits and nothing is charged. */
+  get isIdle(): boolean {
+    return this.#waiting === null && this.#reserved === null;
+  }
+
+  /** Charges what the connection has buffered. */
+  account(): Sent {
+    return this.#account() ? "sent" : "slow";
+  }
+
   send(data: string | Buffer, isBinary: boolean): Sent {
     return this.#send(data, isBinary) ? "sent" : "slow";
   }

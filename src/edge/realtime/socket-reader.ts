@@ -49,7 +49,7 @@ export class SocketReader implements FollowingReader {
   readonly kind = "socket" as const;
   readonly #hub: Hub;
   readonly #queue: LiveQueue;
-  readonly #outlet: FrameOutput;
+  readonly outlet: FrameOutput;
   /** The client has everything up to this position. */
   readonly #after: number;
   #state: ReaderState = replaying;
@@ -61,7 +61,7 @@ export class SocketReader implements FollowingReader {
   constructor(hub: Hub, queue: LiveQueue, outlet: FrameOutput, after: number) {
     this.#hub = hub;
     this.#queue = queue;
-    this.#outlet = outlet;
+    this.outlet = outlet;
     this.#after = after;
   }
 
@@ -74,7 +74,7 @@ export class SocketReader implements FollowingReader {
       if (state.kind !== "replaying" || owner === undefined) return;
       if (from < this.#hub.realm.log.startsAt) {
         // Pruned while this client was reading: report a gap, never guess (E2).
-        this.#outlet.closeAfterCalls("queueGone");
+        this.outlet.closeAfterCalls("queueGone");
         return;
       }
       const slice = readSlice(this.#hub, this.#queue, owner, from);
@@ -102,15 +102,15 @@ export class SocketReader implements FollowingReader {
 
   /** @returns the first event that must wait until the client reads, or null */
   #sendUntilClogged(events: readonly EncodedEvent[]): EncodedEvent | null {
-    let frameBatch = FrameBatch.empty(this.#outlet.format);
+    let frameBatch = FrameBatch.empty(this.outlet.format);
     for (const event of events) {
       if (frameBatch.size === 0 && this.#isClogged()) return event;
       frameBatch = this.#added(frameBatch, event);
       if (!frameBatch.isFull) continue;
-      this.#outlet.sendFrameBatch(frameBatch);
-      frameBatch = FrameBatch.empty(this.#outlet.format);
+      this.outlet.sendFrameBatch(frameBatch);
+      frameBatch = FrameBatch.empty(this.outlet.format);
     }
-    this.#outlet.sendFrameBatch(frameBatch);
+    this.outlet.sendFrameBatch(frameBatch);
     return null;
   }
 
@@ -130,7 +130,7 @@ export class SocketReader implements FollowingReader {
    * The client still has to read half of its allowed backlog. The replay waits; this is no reason to close the socket.
    */
   #isClogged(): boolean {
-    return this.#outlet.bufferedBytes() >= limits.socket_buffer_bytes_soft_max / 2;
+    return this.outlet.bufferedBytes() >= limits.socket_buffer_bytes_soft_max / 2;
   }
 
   push(event: EncodedEvent, batch: PublishBatch): void {
@@ -156,7 +156,7 @@ export class SocketReader implements FollowingReader {
 
   #pushVolatile(event: EncodedEvent, key: string, batch: PublishBatch): void {
     this.#waiting?.delete(key);
-    if (this.#state.kind === "live" && !this.#outlet.hasUnread()) {
+    if (this.#state.kind === "live" && !this.outlet.hasUnread()) {
       this.#collect(event, batch);
       return;
     }
@@ -174,12 +174,12 @@ export class SocketReader implements FollowingReader {
 
   /** Collects events until the publication ends or a frame is full. */
   #collect(event: EncodedEvent, batch: PublishBatch): void {
-    const { format } = this.#outlet;
+    const { format } = this.outlet;
     const frameBatch = this.#added(this.#frameBatch ?? batch.begin(this, format), event);
     this.#frameBatch = frameBatch;
     if (!frameBatch.isFull) return;
     this.#frameBatch = batch.goOn(format);
-    this.#outlet.sendFrameBatch(frameBatch);
+    this.outlet.sendFrameBatch(frameBatch);
   }
 
   /** The publication is over. */
@@ -187,10 +187,6 @@ export class SocketReader implements FollowingReader {
     const frameBatch = this.#frameBatch;
     this.#frameBatch = null;
     return this.#isDetached() ? null : frameBatch;
-  }
-
-  sendPassed(frameBatch: FrameBatch): void {
-    this.#outlet.sendPassed(frameBatch);
   }
 
   /** @returns the same batch if the event is not for this queue */
@@ -211,33 +207,33 @@ export class SocketReader implements FollowingReader {
 
   /** Sends the volatile events that wait, if the client has read everything else. */
   #sendWaiting(): void {
-    if (this.#waiting === null || this.#outlet.hasUnread()) return;
+    if (this.#waiting === null || this.outlet.hasUnread()) return;
     const waiting = [...this.#waiting.values()];
     this.#waiting = null;
-    let frameBatch = FrameBatch.empty(this.#outlet.format);
+    let frameBatch = FrameBatch.empty(this.outlet.format);
     for (const event of waiting) {
       const position = this.#hub.realm.dispatcher.takePosition();
       frameBatch = this.#added(frameBatch, event.renumbered(position));
     }
-    this.#outlet.sendFrameBatch(frameBatch);
+    this.outlet.sendFrameBatch(frameBatch);
   }
 
   takenOver(): void {
     this.#detach();
-    this.#outlet.closeAfterCalls("takenOver");
+    this.outlet.closeAfterCalls("takenOver");
   }
 
   gone(): void {
     this.#detach();
     const owner = this.#hub.realm.view.users.get(this.#queue.userId);
-    this.#outlet.closeAfterCalls(owner?.isActive === true ? "queueGone" : "deactivated");
+    this.outlet.closeAfterCalls(owner?.isActive === true ? "queueGone" : "deactivated");
   }
 
   failed(): void {
     const before = this.take();
-    if (before !== null) this.#outlet.sendFrameBatch(before);
+    if (before !== null) this.outlet.sendFrameBatch(before);
     this.#detach();
-    this.#outlet.closeAfterCalls("queueGone");
+    this.outlet.closeAfterCalls("queueGone");
   }
 
   /** The socket was closed: the queue waits for the next reader. */

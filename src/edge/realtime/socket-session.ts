@@ -19,14 +19,14 @@ import { bodyOf, type Result, statusOf } from "../../runtime/results.ts";
 import type { UnsentBytes } from "../../runtime/unsent-bytes.ts";
 import type { VolatileTimers } from "../../runtime/volatile-timers.ts";
 import type { AnswerBody } from "../http/reply.ts";
-import type { SocketConnection } from "../transport/transport.ts";
+import { type SocketConnection, sendStatus } from "../transport/transport.ts";
 import type { FrameBatch } from "./frame-batch.ts";
 import { type ConnectionListener, GatedConnection } from "./gated-connection.ts";
 import type { Hub } from "./hub.ts";
 import type { LiveQueue } from "./queue.ts";
 import type { ApiKeyConnection, KeyEnd } from "./queue-registry.ts";
 import { isLost } from "./replay.ts";
-import { SendBuffer, type SendBufferOwner } from "./send-buffer.ts";
+import { SendBuffer, type SendBufferOwner, type Sent } from "./send-buffer.ts";
 import { decodeFrame, encodeAnswer, encodeReply, type Format, type Frame } from "./socket-frames.ts";
 import type { SocketHost } from "./socket-host.ts";
 import type { Visitor } from "./socket-operations.ts";
@@ -50,14 +50,14 @@ export class SocketSession
   #state: SessionState = { kind: "connecting", timer: `socket:${sessions++}` };
   #callsPending = 0;
   #framesRefused = 0;
-  readonly #sendBuffer: SendBuffer;
+  /** null while nothing waits, which is usual. */
+  #sendBuffer: SendBuffer | null = null;
 
   constructor(connection: SocketConnection, host: SocketHost, visitor: Visitor) {
     this.#connection = new GatedConnection(connection, host.realm.gate, this);
     this.#host = host;
     this.#visitor = visitor;
     this.format = visitor.format;
-    this.#sendBuffer = new SendBuffer(this.#connection, this);
   }
 
   get unsent(): UnsentBytes {
@@ -69,7 +69,8 @@ export class SocketSession
   }
 
   bufferedBytes(): number {
-    return this.#state.kind === "closed" ? 0 : this.#sendBuffer.bufferedBytes;
+    if (this.#state.kind === "closed") return 0;
+    return this.#sendBuffer?.bufferedBytes ?? this.#connection.getBufferedAmount();
   }
 
   hasUnread(): boolean {
@@ -278,7 +279,7 @@ export class SocketSession
   /** @returns false if the client does not get the answer; a large one without room is replaced by an error */
   #answer(ref: string | null, body: AnswerBody): boolean {
     if (this.#state.kind === "closed") return false;
-    const sent = this.#sendBuffer.sendAnswer(body, this.format === "msgpack");
+    const sent = this.#buffered((buffer) => buffer.sendAnswer(body, this.format === "msgpack"));
     if (sent === "full") this.#reply(ref, refuse.overloaded());
     if (sent === "slow") this.close("slowReader");
     return sent === "sent";
@@ -350,7 +351,19 @@ export class SocketSession
   /** E3: a message that cannot be sent is never dropped silently; the socket is closed, and the client reconnects. */
   #transmit(data: string | Buffer, isBinary: boolean): void {
     if (this.#state.kind === "closed") this.#connection.sendPassed(data, isBinary);
-    else if (this.#sendBuffer.send(data, isBinary) === "slow") this.close("slowReader");
+    else if (this.#sendBuffer === null && this.#connection.isClear) {
+      const outcome = this.#connection.send(data, isBinary);
+      if (outcome === sendStatus.buffered && this.#buffered((buffer) => buffer.account()) === "slow") this.stalled();
+    } else if (this.#buffered((buffer) => buffer.send(data, isBinary)) === "slow") this.stalled();
+  }
+
+  /** Uses the send buffer, and drops it when nothing waits. */
+  #buffered(use: (buffer: SendBuffer) => Sent): Sent {
+    const buffer = this.#sendBuffer ?? new SendBuffer(this.#connection, this);
+    this.#sendBuffer = buffer;
+    const sent = use(buffer);
+    if (buffer.isIdle && this.#sendBuffer === buffer) this.#sendBuffer = null;
+    return sent;
   }
 
   /** At a shutdown pending calls are finished first. */
@@ -388,7 +401,7 @@ export class SocketSession
 
   /** Closes once pending calls are answered and all waiting messages were handed to the connection. */
   #closeIfDue(): void {
-    const isDue = this.#callsPending === 0 && !this.#sendBuffer.isWaiting;
+    const isDue = this.#callsPending === 0 && this.#sendBuffer?.isWaiting !== true;
     if (this.#state.kind === "draining" && isDue) this.close(this.#state.cause);
   }
 
@@ -414,7 +427,8 @@ export class SocketSession
 
   drained(): void {
     if (this.#state.kind === "closed") return;
-    this.#sendBuffer.drained();
+    this.#sendBuffer?.drained();
+    if (this.#sendBuffer?.isIdle === true) this.#sendBuffer = null;
     this.#closeIfDue();
     if (this.#state.kind === "live") this.#state.reader.drained();
   }
@@ -437,7 +451,8 @@ export class SocketSession
     const state = this.#state;
     if (state.kind === "closed") return;
     this.#state = step(sessionLife, state, "close", closed);
-    this.#sendBuffer.close();
+    this.#sendBuffer?.close();
+    this.#sendBuffer = null;
     if (state.kind === "connecting") {
       this.#noStranger(state);
       return;
