@@ -19,8 +19,9 @@ export async function runIdleSockets(job: IdleSocketsJob): Promise<IdleSocketsRe
     await receiverPool.openUntil(sockets);
     openSeconds += (performance.now() - startedAt) / 1000;
     await wait(job.settleMs);
-    const pssBytes = job.watch === null ? null : (readMemory(job.watch.pid)?.pssBytes ?? null);
-    steps.push({ sockets, pssBytes, kernelBytes: readKernelSocketBytes() });
+    const memory = job.watch === null ? null : readMemory(job.watch.pid);
+    const { pssBytes, anonBytes } = memory ?? { pssBytes: null, anonBytes: null };
+    steps.push({ sockets, pssBytes, anonBytes, kernelBytes: readKernelSocketBytes() });
   }
   probe.close();
   const usage = await probe.report();

@@ -235,10 +235,11 @@ export interface ReconnectResult {
 }
 
 export interface IdleSocketsResult {
-  /** Memory at each step: open sockets and server PSS in bytes (null if it cannot be read). */
+  /** Memory at each step: open sockets and the server's memory in bytes (null if it cannot be read). */
   readonly steps: readonly {
     readonly sockets: number;
     readonly pssBytes: number | null;
+    readonly anonBytes: number | null;
     readonly kernelBytes: number | null;
   }[];
   readonly opened: number;

@@ -12,6 +12,8 @@ const NANOSECONDS_PER_SECOND = 1_000_000_000;
 export interface MemoryUse {
   readonly pssBytes: number;
   readonly rssBytes: number;
+  /** Without mapped files, such as the pages of a store. */
+  readonly anonBytes: number;
 }
 
 /**
@@ -91,7 +93,8 @@ export function readMachineCpuSeconds(): number | null {
 export function readMemory(pid: number): MemoryUse | null {
   const rollup = readText(`/proc/${pid}/smaps_rollup`);
   if (rollup === null) return null;
-  return { pssBytes: kilobytesOf(rollup, "Pss") * 1024, rssBytes: kilobytesOf(rollup, "Rss") * 1024 };
+  const bytesOf = (name: string) => kilobytesOf(rollup, name) * 1024;
+  return { pssBytes: bytesOf("Pss"), rssBytes: bytesOf("Rss"), anonBytes: bytesOf("Anonymous") };
 }
 
 /** TCP buffer memory of the whole machine (both ends of every loopback socket, other programs included). */
