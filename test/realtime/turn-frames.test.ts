@@ -4,13 +4,14 @@
  */
 import { Packr } from "msgpackr";
 import t from "tap";
+import type { EventPosition, MessageId } from "../../schemas/ids.ts";
 import { limits } from "../../schemas/limits.ts";
-import { Encoding } from "../../src/edge/realtime/encoded-event.ts";
+import { EncodedEvent, Encoding } from "../../src/edge/realtime/encoded-event.ts";
 import { FrameBatch, PublishBatch } from "../../src/edge/realtime/frame-batch.ts";
 import type { Format } from "../../src/edge/realtime/socket-frames.ts";
 import type { Client, Event } from "../support/client.ts";
 import { RawSocket } from "../support/raw-socket.ts";
-import { connect, follow, increases, messageIds, queueOf, resume } from "../support/realtime.ts";
+import { connect, follow, hubOf, increases, messageIds, queueOf, resume } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 import type { Frame, Socket } from "../support/socket.ts";
 
@@ -110,6 +111,49 @@ t.test("the events of one turn arrive in one frame, in order, each reader with i
   t.strictSame(sockets.packed.events, sockets.plain.events, "MessagePack has the same content");
   raw.destroy();
 });
+
+t.test(
+  "[E1] queues of one person that were registered alike get the same, with the exception of the sender's",
+  async (t) => {
+    const person = await server.user("person with tabs");
+    const channelId = await owner.createChannel("alike", [owner, person]);
+    const options = { event_types: ["message", "typing"], apply_markdown: true };
+    const tabs = [await follow(person, options), await follow(person, options), await follow(person, options)];
+    const other = await follow(person, { ...options, apply_markdown: false });
+    const [sender, ...readers] = tabs;
+    if (sender === undefined) throw new Error("no sender");
+    const raw = await RawSocket.of(person);
+    const params = { type: "channel", to: "alike", topic: "burst", content: "*sent*" };
+    const sent = {
+      ...post("alike", "", "own"),
+      params: { ...params, queue_id: sender.queue.queue_id, local_id: "7.01" },
+    };
+    const ids = await burst(raw, [sent, typing(channelId, "start"), post("alike", "after", "after")]);
+    const eventsOf = async (socket: Socket) => {
+      const events = await seen(socket, ids.at(-1));
+      t.ok(increases(events));
+      return events.map((event) => [event.type, event.local_message_id, event.message?.content]);
+    };
+    const [first = [], second] = [
+      await eventsOf(readers[0]?.socket as Socket),
+      await eventsOf(readers[1]?.socket as Socket),
+    ];
+    const messages = first.filter(([type]) => type === "message");
+    t.strictSame(messages, [
+      ["message", undefined, "<p><em>sent</em></p>"],
+      ["message", undefined, "<p>after</p>"],
+    ]);
+    t.strictSame(second, first);
+    const echoed = (await eventsOf(sender.socket)).filter(([, localId]) => localId !== undefined);
+    t.strictSame(echoed, [["message", "7.01", "<p><em>sent</em></p>"]]);
+    const unlike = (await eventsOf(other.socket))
+      .map(([, , content]) => content)
+      .filter((content) => content !== undefined);
+    t.strictSame(unlike, ["*sent*", "after"]);
+    for (const { socket } of [...tabs, other]) socket.terminate();
+    raw.destroy();
+  },
+);
 
 t.test("a single event has a frame of its own kind", async (t) => {
   const { socket } = await follow(owner, { event_types: ["message"] });
@@ -213,6 +257,33 @@ function counted(id: number): { readonly encoding: Encoding; times(): number } {
   const event = { type: "saved_snippets", op: "update", saved_snippet: snippet } as const;
   return { encoding: new Encoding([event], id), times: () => times };
 }
+
+t.test("an event is decided once for the queues of one person that were registered alike", async (t) => {
+  const person = await server.user("decided once");
+  await owner.createChannel("decisions", [owner, person]);
+  const id = await owner.say("decisions", "topic", "text");
+  const options = { event_types: ["message"] };
+  const followers = [await follow(person, options), await follow(person, options), await follow(person, options)];
+  const queues = followers.flatMap(({ queue }) => hubOf(server).queue(queue.queue_id) ?? []);
+  let reads = 0;
+  const body = {
+    get message_id() {
+      reads++;
+      return id as MessageId;
+    },
+  };
+  const position = server.realm.view.position as EventPosition;
+  const audience = { to: "users", ids: [queues[0]?.userId ?? 0] } as const;
+  const event = new EncodedEvent(server.realm.view, { position, at: 0, type: "message", audience, body }, null);
+  const readsOf = queues.map((queue) => {
+    const before = reads;
+    t.ok(event.for(queue));
+    return reads - before;
+  });
+  t.match(readsOf, [/[1-9]/, 0, 0]);
+  t.equal(readsOf.length, 3);
+  for (const { socket } of followers) socket.terminate();
+});
 
 t.test("an event is encoded once per format, however many sockets receive it together with other events", async (t) => {
   const common = [1, 2, 3].map(counted);

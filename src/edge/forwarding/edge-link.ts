@@ -238,8 +238,11 @@ export class EdgeLink {
   #deliver(ids: readonly number[], form: Form, payload: Buffer | null): void {
     if (payload === null) throw new Error("An owner sent a payload again that it had not sent");
     for (const id of ids) {
-      const client = this.#clients.get(id);
-      if (client !== undefined) this.#guard(() => client.deliver(form, payload));
+      try {
+        this.#clients.get(id)?.deliver(form, payload);
+      } catch (error) {
+        this.#options.reportBug(error, "a link");
+      }
     }
   }
 
