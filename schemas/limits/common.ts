@@ -237,7 +237,7 @@ export const commonLimits = {
 
   // Memory given back at rest (src/app/rest-collector.ts)
   /** The process rests if its event loop has worked for at most `collection_rest_active_ms_max` in each second. */
-  collection_rest_s: 5,
+  collection_rest_s: 10,
   collection_rest_active_ms_max: 100,
   /** A heap that takes less in addition to what it took before is left alone. */
   collection_growth_bytes_min: 8 * 1024 * 1024,
