@@ -1,17 +1,17 @@
 /**
- * Gives memory back when the process rests. V8 collects garbage while a heap grows, so what thousands of clients left
- * behind when they connected would stay until others come.
+ * Gives memory back when the process rests. V8 collects garbage while a heap grows, so the garbage of
+ * thousands of clients that connected would stay until others come.
  *
  * A collection on demand stops the event loop while the whole heap is visited. If memory outside of its heap grows by
- * 64 MB, V8 begins one whose work is done by other threads, and stops the loop only for its end. An array that nobody
- * touches is such memory and takes none.
+ * 64 MB, V8 begins one whose work is done by other threads, and stops the loop only for its end. An array that
+ * is never touched is such memory and takes none.
  */
 import { constants, PerformanceObserver, performance } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
 import { limits } from "../../schemas/limits.ts";
 
 export interface RestCollectorTools {
-  /** What the heap takes, and the part of it with objects, which may be garbage. */
+  /** The size of the heap, and of the objects in it, which may be garbage. */
   readonly heap: () => { readonly totalBytes: number; readonly usedBytes: number };
   /** For how long the event loop has worked so far. */
   readonly activeMs: () => number;
@@ -23,7 +23,7 @@ export class RestCollector {
   readonly #tools: RestCollectorTools;
   #activeMs: number;
   #restS = 0;
-  /** What the heap took when there was least. */
+  /** The smallest size of the heap so far. */
   #keptBytes: number;
   /** Looks for which nothing is collected. */
   #waitS = 0;

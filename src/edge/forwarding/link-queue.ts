@@ -80,7 +80,7 @@ export class LinkQueue<R extends Receiver> {
 
   /** @returns false, and keeps nothing, if there is no room for it */
   pushShared(receiver: R, payload: Buffer, isBinary: boolean): boolean {
-    if (this.#lines.size > 0 && this.#lines.has(receiver)) return this.pushOwn(receiver, { part: "whole", isBinary, payload });
+    if (this.#lines.has(receiver)) return this.pushOwn(receiver, { part: "whole", isBinary, payload });
     const message = this.#joinable(receiver, payload, isBinary) ?? this.#begin(payload, isBinary);
     if (message === null) return false;
     message.receivers.push(receiver);

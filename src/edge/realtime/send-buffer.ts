@@ -24,7 +24,7 @@ export interface BufferedConnection extends SocketConnection {
   isOpenFor(position: RecordNumber): boolean;
   /** Runs `goOn` in the order of the gate when such a message may leave. */
   wait(position: RecordNumber, goOn: () => void): void;
-  /** What is sent until `endPassed` leaves at once. */
+  /** Messages that are sent until `endPassed` leave at once. */
   beginPassed(): void;
   endPassed(): void;
 }
