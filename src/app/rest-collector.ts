@@ -63,11 +63,17 @@ export const processTools: RestCollectorTools = {
   },
   activeMs: () => performance.eventLoopUtilization().active,
   collect(ended) {
+    let pauseMs = 0;
     const observer = new PerformanceObserver((list) => {
-      const ending = list.getEntries().find((entry) => kindOf(entry) === constants.NODE_PERFORMANCE_GC_MAJOR);
-      if (ending === undefined) return;
-      observer.disconnect();
-      ended(ending.duration);
+      for (const entry of list.getEntries()) {
+        const kind = kindOf(entry);
+        // The beginning of the collection stops the loop, too.
+        if (kind === constants.NODE_PERFORMANCE_GC_INCREMENTAL) pauseMs += entry.duration;
+        if (kind !== constants.NODE_PERFORMANCE_GC_MAJOR) continue;
+        observer.disconnect();
+        ended(pauseMs + entry.duration);
+        return;
+      }
     });
     observer.observe({ entryTypes: ["gc"] });
     void new ArrayBuffer(limits.collection_trigger_bytes);
