@@ -235,20 +235,6 @@ export const commonLimits = {
   password_hashes_concurrent_max: 2,
   password_hashes_waiting_max: 100,
 
-  // Memory given back at rest (src/app/rest-collector.ts)
-  /** The process rests if its event loop has worked for at most `collection_rest_active_ms_max` in each second. */
-  collection_rest_s: 10,
-  collection_rest_active_ms_max: 100,
-  /** A heap that takes less in addition to what it took before is left alone. */
-  collection_growth_bytes_min: 8 * 1024 * 1024,
-  /** The pause grows with the objects of the heap: a larger one is left to V8. */
-  collection_heap_bytes_max: 64 * 1024 * 1024,
-  /** After a longer pause there is no other for `collection_wait_s`. */
-  collection_pause_ms_max: 10,
-  collection_wait_s: 10 * 60,
-  /** More than the 64 MB outside of its heap after which V8 begins a collection. */
-  collection_trigger_bytes: 80 * 1024 * 1024,
-
   // Shutdown
   drain_sockets_per_batch: 500,
   /**

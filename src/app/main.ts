@@ -23,7 +23,6 @@ import { blockedPortWarnings } from "./browser-ports.ts";
 import { BadConfig, type Config, describeConfig, readConfig } from "./config.ts";
 import { withConfigFile } from "./config-file.ts";
 import { serveHelp } from "./config-help.ts";
-import { RestCollector } from "./rest-collector.ts";
 import { DiskFull, PortInUse, type RunningServer, startServer } from "./server.ts";
 import { StoppedWaiting } from "./start-checks.ts";
 
@@ -188,10 +187,8 @@ async function main(): Promise<void> {
   void pending.then(() => {
     hasStopped = true;
   });
-  const restCollector = new RestCollector();
   const server = await startServer(config, {
     log,
-    eachSecond: () => restCollector.look(),
     hasStopped: () => hasStopped,
     onWaiting: (why) => say(`Prepared: ${why}, and this one serves when that one has stopped.`),
     die(error) {

@@ -93,8 +93,6 @@ export interface ServerTools {
   readonly asNode?: NodeParts;
   /** It is prepared and waits for the data folder. */
   readonly onWaiting?: (why: string) => void;
-  /** For work of the process that needs no wake-up of its own. */
-  readonly eachSecond?: () => void;
 }
 
 /**
@@ -250,11 +248,7 @@ async function serve(config: Config, tools: ServerTools, context: OpenedFolder):
   scope.onClose(() => realms.close());
   const { host, hubOf, siteOf, durability } = realms;
   const watched = () => [root, durability, ...host.openRealms];
-  const eachSecond = () => {
-    administration.eachSecond();
-    tools.eachSecond?.();
-  };
-  scope.onClose(watchData(clock, watched, tools.die, eachSecond));
+  scope.onClose(watchData(clock, watched, tools.die, () => administration.eachSecond()));
   const { http, sockets, requests, unsent, links } = createTransports(config, {
     ...nodeParts(config, tools.asNode ?? null, { ...context, url }),
     clock,
