@@ -168,7 +168,7 @@ export function seal(table: string, key: unknown, contents: Uint8Array): Buffer 
   bytes[0] = mark;
   bytes.set(contents, markBytes);
   const end = bytes.length - sumBytes;
-  bytes.writeUInt32LE(sumOf(bytes, end, placeOf(table, key)), end);
+  bytes.writeUInt32LE(sumOf(bytes, 0, end, placeOf(table, key)), end);
   return bytes;
 }
 
@@ -180,7 +180,7 @@ export function checkSeal(table: string, key: unknown, bytes: Uint8Array): void 
 
 /** Whether sealed bytes are those that were sealed under this key. */
 export function isSealOf(table: string, key: unknown, bytes: Uint8Array): boolean {
-  return sumOf(bytes, bytes.length, placeOf(table, key)) === residue;
+  return sumOf(bytes, 0, bytes.length, placeOf(table, key)) === residue;
 }
 
 /** Start and end of a sealed row's contents. */
@@ -188,22 +188,38 @@ export function contentsOf(bytes: Uint8Array): { readonly start: number; readonl
   return { start: markBytes, end: bytes.length - sumBytes };
 }
 
-/** A call of the library takes as long as a loop over so many bytes; most rows are indexes, which are shorter. */
-const loopBytes_max = 32;
+/** A call of the library takes as long as a loop over so many bytes; most rows are shorter. */
+const loopBytes_max = 192;
 const polynomial = 0x82f63b78;
-const remainders = Int32Array.from({ length: 256 }, (_, byte) => {
-  let rest = byte;
-  for (let bit = 0; bit < 8; bit++) rest = (rest & 1) === 1 ? (rest >>> 1) ^ polynomial : rest >>> 1;
-  return rest;
-});
+/** What a byte adds to the checksum, by the number of bytes that follow it in a word. */
+const [followed0, followed1, followed2, followed3] = remainders();
 
-/** The CRC32C of the first bytes. */
-function sumOf(bytes: Uint8Array, end: number, state: number): number {
-  if (end > loopBytes_max) return crc32c((end === bytes.length ? bytes : bytes.subarray(0, end)) as Buffer, state);
+function remainders(): readonly [Int32Array, Int32Array, Int32Array, Int32Array] {
+  const last = Int32Array.from({ length: 256 }, (_, byte) => {
+    let rest = byte;
+    for (let bit = 0; bit < 8; bit++) rest = (rest & 1) === 1 ? (rest >>> 1) ^ polynomial : rest >>> 1;
+    return rest;
+  });
+  const followed = (list: Int32Array) => list.map((rest) => (last[rest & 0xff] as number) ^ (rest >>> 8));
+  const [one, two] = [followed(last), followed(followed(last))];
+  return [last, one, two, followed(two)];
+}
+
+/** The CRC32C of the bytes from `start` to `end`. */
+function sumOf(bytes: Uint8Array, start: number, end: number, state: number): number {
+  if (end - start > loopBytes_max) return crc32c(bytes.subarray(start, end) as Buffer, state);
   let rest = ~state;
-  for (let index = 0; index < end; index++) {
-    rest = (remainders[(rest ^ (bytes[index] as number)) & 0xff] as number) ^ (rest >>> 8);
+  let at = start;
+  for (; at + 4 <= end; at += 4) {
+    const low = (bytes[at] as number) | ((bytes[at + 1] as number) << 8);
+    rest ^= low | ((bytes[at + 2] as number) << 16) | ((bytes[at + 3] as number) << 24);
+    rest =
+      (followed3[rest & 0xff] as number) ^
+      (followed2[(rest >>> 8) & 0xff] as number) ^
+      (followed1[(rest >>> 16) & 0xff] as number) ^
+      (followed0[rest >>> 24] as number);
   }
+  for (; at < end; at++) rest = (followed0[(rest ^ (bytes[at] as number)) & 0xff] as number) ^ (rest >>> 8);
   return ~rest >>> 0;
 }
 
@@ -239,16 +255,242 @@ function mixed(state: number, part: unknown): number {
   return next;
 }
 
-// Self-contained encoding. Records encoded as maps would repeat field names in each row, so rows are lists.
+/** What the general encoder and the decoder of rows agree on. Records encoded as maps would repeat names in each row. */
 const packr = new Packr({ useRecords: false, copyBuffers: true, variableMapSize: true });
+
+/** A row that is kept keeps its buffer: as large as the blocks of which Node makes small buffers. */
+const bufferBytes = 8 * 1024;
+/** A buffer that is larger is not used for further rows. */
+const rowBytes_max = bufferBytes / 2;
+/** Longer texts are faster to write with a call of Node. */
+const loopTextUnits_max = 40;
+/** Longer texts are measured before they are written, so that not too much room is made for them. */
+const guessedUnits_max = 256;
+const bytesPerUnit_max = 3;
+/** The most bytes in front of a value, and those of a number. */
+const headBytes = 9;
+
+/**
+ * Writes rows as MessagePack, one after the other into few buffers: values go where they stay, without a list of them
+ * and without copies. It writes the bytes that msgpackr writes for the same plain data. Every other kind of value
+ * (bytes, dates) is left to msgpackr.
+ */
+class RowWriter {
+  /** The buffer of the current row, and where the next byte goes. */
+  bytes = Buffer.allocUnsafeSlow(bufferBytes);
+  position = 0;
+  #view = viewOf(this.bytes);
+  /** Where the current row begins: what a row wrote that threw is overwritten by the next one. */
+  start = 0;
+
+  /** @param prefixBytes room for the caller */
+  begin(prefixBytes: number): void {
+    this.position = this.start;
+    this.reserve(prefixBytes);
+    this.position += prefixBytes;
+  }
+
+  /** @returns the row, in memory that nothing else writes to */
+  end(): Uint8Array {
+    const { bytes, start, position } = this;
+    this.start = position;
+    const row = new Uint8Array(bytes.buffer, start, position - start);
+    if (bytes.length === bufferBytes) return row;
+    this.#use(Buffer.allocUnsafeSlow(bufferBytes));
+    this.start = 0;
+    return row.slice();
+  }
+
+  /** Makes room for so many bytes. */
+  reserve(bytes: number): void {
+    if (this.position + bytes > this.bytes.length) this.#grow(bytes);
+  }
+
+  #grow(bytes: number): void {
+    const written = this.position - this.start;
+    const needed = written + bytes;
+    const grown = Buffer.allocUnsafeSlow(needed <= rowBytes_max ? bufferBytes : 2 * needed);
+    this.bytes.copy(grown, 0, this.start, this.position);
+    this.#use(grown);
+    this.start = 0;
+    this.position = written;
+  }
+
+  #use(bytes: Buffer<ArrayBuffer>): void {
+    this.bytes = bytes;
+    this.#view = viewOf(bytes);
+  }
+
+  /** @throws Error when the value, or a value in it, cannot be encoded */
+  value(value: unknown): void {
+    switch (typeof value) {
+      case "string":
+        this.#text(value);
+        return;
+      case "number":
+        this.#number(value);
+        return;
+      case "boolean":
+        this.#byte(value ? 0xc3 : 0xc2);
+        return;
+      case "object":
+        if (value === null) this.#byte(0xc0);
+        else if (Array.isArray(value)) this.#list(value);
+        else if (isPlain(value)) this.#map(value);
+        else this.#other(value);
+        return;
+      default:
+        this.#other(value);
+    }
+  }
+
+  #byte(byte: number): void {
+    this.reserve(1);
+    this.bytes[this.position++] = byte;
+  }
+
+  #number(value: number): void {
+    this.reserve(headBytes);
+    const { bytes } = this;
+    if (value >>> 0 === value) {
+      if (value < 0x80) bytes[this.position++] = value;
+      else if (value < 0x100) {
+        bytes[this.position++] = 0xcc;
+        bytes[this.position++] = value;
+      } else if (value < 0x10000) this.#head16(0xcd, value);
+      else this.#head32(0xce, value);
+    } else if (value >> 0 === value) {
+      // Negative, because a number of 32 bits that is not was written above.
+      if (value >= -0x20) bytes[this.position++] = value + 0x100;
+      else if (value >= -0x80) {
+        bytes[this.position++] = 0xd0;
+        bytes[this.position++] = value + 0x100;
+      } else if (value >= -0x8000) this.#head16(0xd1, value & 0xffff);
+      else this.#head32(0xd2, value >>> 0);
+    } else {
+      bytes[this.position++] = 0xcb;
+      this.#view.setFloat64(this.position, value);
+      this.position += 8;
+    }
+  }
+
+  #head16(head: number, value: number): void {
+    const { bytes, position } = this;
+    bytes[position] = head;
+    bytes[position + 1] = value >>> 8;
+    bytes[position + 2] = value;
+    this.position = position + 3;
+  }
+
+  #head32(head: number, value: number): void {
+    const { bytes, position } = this;
+    bytes[position] = head;
+    bytes[position + 1] = value >>> 24;
+    bytes[position + 2] = value >>> 16;
+    bytes[position + 3] = value >>> 8;
+    bytes[position + 4] = value;
+    this.position = position + 5;
+  }
+
+  #text(text: string): void {
+    const units = text.length;
+    if (units > guessedUnits_max) {
+      const length = Buffer.byteLength(text);
+      this.reserve(headBytes + length);
+      this.#textHead(length);
+      this.position += this.bytes.write(text, this.position);
+      return;
+    }
+    this.reserve(headBytes + bytesPerUnit_max * units);
+    if (units > loopTextUnits_max || !this.#ascii(text)) this.#guessed(text);
+  }
+
+  /** @returns false if the text has other characters: then nothing was written that counts */
+  #ascii(text: string): boolean {
+    const { bytes } = this;
+    const units = text.length;
+    const start = this.position + textHeadBytes(units);
+    for (let at = 0; at < units; at++) {
+      const unit = text.charCodeAt(at);
+      if (unit >= 0x80) return false;
+      bytes[start + at] = unit;
+    }
+    this.#textHead(units);
+    this.position = start + units;
+    return true;
+  }
+
+  /** Most texts have as many bytes as units. */
+  #guessed(text: string): void {
+    const guessed = this.position + textHeadBytes(text.length);
+    const length = this.bytes.write(text, guessed);
+    const start = this.position + textHeadBytes(length);
+    if (start !== guessed) this.bytes.copyWithin(start, guessed, guessed + length);
+    this.#textHead(length);
+    this.position = start + length;
+  }
+
+  #textHead(length: number): void {
+    if (length < 0x20) this.bytes[this.position++] = 0xa0 | length;
+    else if (length < 0x100) {
+      this.bytes[this.position++] = 0xd9;
+      this.bytes[this.position++] = length;
+    } else if (length < 0x10000) this.#head16(0xda, length);
+    else this.#head32(0xdb, length);
+  }
+
+  #list(list: readonly unknown[]): void {
+    this.listHead(list.length);
+    for (let index = 0; index < list.length; index++) this.value(list[index]);
+  }
+
+  /** Begins a list of so many values, which follow. */
+  listHead(length: number): void {
+    this.reserve(headBytes);
+    if (length < 0x10) this.bytes[this.position++] = 0x90 | length;
+    else if (length < 0x10000) this.#head16(0xdc, length);
+    else this.#head32(0xdd, length);
+  }
+
+  #map(map: Readonly<Record<string, unknown>>): void {
+    const names = Object.keys(map);
+    this.reserve(headBytes);
+    if (names.length < 0x10) this.bytes[this.position++] = 0x80 | names.length;
+    else if (names.length < 0x10000) this.#head16(0xde, names.length);
+    else this.#head32(0xdf, names.length);
+    for (const name of names) {
+      this.#text(name);
+      this.value(map[name]);
+    }
+  }
+
+  #other(value: unknown): void {
+    const packed = packr.pack(value);
+    this.reserve(packed.length);
+    this.bytes.set(packed, this.position);
+    this.position += packed.length;
+  }
+}
+
+function textHeadBytes(length: number): number {
+  return length < 0x20 ? 1 : length < 0x100 ? 2 : length < 0x10000 ? 3 : 5;
+}
+
+function viewOf({ buffer, byteOffset, byteLength }: Buffer): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
+}
+
+function isPlain(value: object): value is Readonly<Record<string, unknown>> {
+  return Object.getPrototypeOf(value) === Object.prototype;
+}
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Converts the rows of one table to lists and back. */
+/** Writes the rows of one table as lists, and makes rows of lists. */
 interface Shape {
   readonly version: number;
-  /** Absent fields become null. */
-  readonly toList: (row: Row) => unknown[];
+  /** Writes version and fields as a list. Absent fields become null. */
+  readonly write: (writer: RowWriter, row: Row) => void;
   /** Fields that were added after the row was written are null. */
   readonly toRow: (list: readonly unknown[]) => Row;
 }
@@ -263,18 +505,32 @@ const shapes = Object.fromEntries(
 
 function shapeOf(table: TableName, fields: readonly string[]): Shape {
   const version = rowVersions[table];
-  const values = fields.map((field) => `, row[${JSON.stringify(field)}] ?? null`);
+  const values = fields.map((field) => `writer.value(row[${JSON.stringify(field)}] ?? null);`);
   const entries = fields.map((field, index) => `${JSON.stringify(field)}: list[${index + 1}] ?? null`);
   return {
     version,
-    toList: new Function("row", `return [${version}${values.join("")}];`) as Shape["toList"],
+    write: new Function(
+      "writer",
+      "row",
+      `writer.listHead(${1 + fields.length}); writer.value(${version}); ${values.join(" ")}`,
+    ) as Shape["write"],
     toRow: new Function("list", `return {${entries.join(", ")}};`) as Shape["toRow"],
   };
 }
 
+const writer = new RowWriter();
+
 /** @throws Error when a value cannot be encoded: a bug in the command that wrote it (M6) */
-export function encodeRow<T extends TableName>(table: T, key: unknown, row: RowOf<T>): Buffer {
-  return seal(table, key, packr.pack(shapes[table].toList(row as Row)));
+export function encodeRow<T extends TableName>(table: T, key: unknown, row: RowOf<T>): Uint8Array {
+  writer.begin(markBytes);
+  shapes[table].write(writer, row as Row);
+  writer.reserve(sumBytes);
+  const { bytes, start, position } = writer;
+  bytes[start] = mark;
+  const sum = sumOf(bytes, start, position, placeOf(table, key));
+  for (let at = 0; at < sumBytes; at++) bytes[position + at] = sum >>> (8 * at);
+  writer.position += sumBytes;
+  return writer.end();
 }
 
 /**

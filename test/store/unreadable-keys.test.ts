@@ -30,7 +30,7 @@ const unreadable: readonly Written[] = [
   ["invitationAddresses", [`\u0001${long}\0@example.com`, 8], {}],
 ];
 
-async function write(folder: string, rows: readonly Written[], change = (bytes: Buffer) => bytes): Promise<void> {
+async function write(folder: string, rows: readonly Written[], change = (bytes: Uint8Array) => bytes): Promise<void> {
   const tables = new LmdbTables(folder);
   tables.transaction(() => {
     for (const [table, key, row] of rows)
