@@ -67,6 +67,8 @@ export class SearchIndexer {
   readonly #alarm: Alarm;
   readonly #terms: SearchTerms;
   #seenMessageId = -1;
+  /** When a look first found no newer message than that. */
+  #seenAt: number;
   /** Rests until rows change or a sweep is due. */
   #isResting = false;
   /** The last slice could not be written: the disk is nearly full. */
@@ -81,6 +83,7 @@ export class SearchIndexer {
     this.#alarm = tools.alarm;
     this.#terms = tools.terms;
     this.#sweptAt = tools.clock.monotonic();
+    this.#seenAt = this.#sweptAt;
     for (const table of indexedTables) {
       realm.dispatcher.observers.observe(table, () => {
         if (this.#isResting) this.#lookLater();
@@ -124,13 +127,14 @@ export class SearchIndexer {
     this.#clock.after(pauseMs, () => this.#work());
   }
 
-  /** No message has arrived since the last check. */
+  /** No message has arrived for a while: the time between two messages of a busy organization is not quiet. */
   #isQuiet(): boolean {
     const { view, dispatcher } = this.#realm;
     const newest = view.counter("message");
-    const isQuiet = newest === this.#seenMessageId && dispatcher.queueLength === 0;
+    const now = this.#clock.monotonic();
+    if (newest !== this.#seenMessageId) this.#seenAt = now;
     this.#seenMessageId = newest;
-    return isQuiet;
+    return now - this.#seenAt >= limits.search_poll_ms && dispatcher.queueLength === 0;
   }
 
   /** More unindexed messages than searches can scan one by one. */

@@ -178,6 +178,20 @@ t.test(
   },
 );
 
+function startIndexer({ realm, clock }: OpenRealm): void {
+  const alarm = {
+    bug: (error: unknown) => {
+      throw error;
+    },
+    fatal: (error: unknown): never => {
+      throw error;
+    },
+    warn: () => undefined,
+  };
+  const terms = { ofMessage: messageTerms, ofTopic: topicTerms, everyMessage: senderTerms };
+  new SearchIndexer(realm, { clock, alarm, terms });
+}
+
 t.test(
   "[S3] search_tail_messages_max: with more unindexed messages, indexing continues in small slices while users post",
   async (t) => {
@@ -186,17 +200,7 @@ t.test(
     const max = limits.search_tail_messages_max;
     const slice = limits.search_segment_messages / limits.search_slices_of_one_while_posting;
     fillMessages(realm, 1, slice + limits.search_segment_messages);
-    const alarm = {
-      bug: (error: unknown) => {
-        throw error;
-      },
-      fatal: (error: unknown): never => {
-        throw error;
-      },
-      warn: () => undefined,
-    };
-    const terms = { ofMessage: messageTerms, ofTopic: topicTerms, everyMessage: senderTerms };
-    new SearchIndexer(realm, { clock, alarm, terms });
+    startIndexer(opened);
     const filedAfter = (newestId: number) => {
       setNewestMessage(realm, newestId);
       clock.advance(limits.search_poll_ms);
@@ -205,10 +209,26 @@ t.test(
     t.equal(filedAfter(max - 1), 0);
     t.equal(filedAfter(max), 0, "at the bound");
     t.equal(filedAfter(max + 1), slice, "one above: a post waits for at most one small slice");
-    clock.advance(limits.search_poll_ms);
+    clock.advance(2 * limits.search_poll_ms);
     t.equal(stateIn(opened).messagesUpTo, slice + limits.search_segment_messages, "no posts: full slices again");
   },
 );
+
+t.test("[S3] the time between two posts is not taken for quiet: slices stay small", async (t) => {
+  const opened = await openNewRealm(t);
+  const { realm, clock } = opened;
+  const slice = limits.search_segment_messages / limits.search_slices_of_one_while_posting;
+  const stored = 2 * limits.search_tail_messages_max;
+  fillMessages(realm, 1, stored);
+  startIndexer(opened);
+  setNewestMessage(realm, stored);
+  clock.advance(limits.search_poll_ms);
+  t.equal(stateIn(opened).messagesUpTo, slice);
+  setNewestMessage(realm, stored + 1);
+  // Two looks, of which the second one finds no newer message.
+  clock.advance(limits.search_poll_ms / 100);
+  t.equal(stateIn(opened).messagesUpTo, 3 * slice);
+});
 
 t.test("a word is found in one topic of many with one read per full row and pages of the topic", async (t) => {
   const opened = await openNewRealm(t);
