@@ -10,6 +10,7 @@ import { dueNowAt, type RealmTime, type TimeMark } from "./clock.ts";
 import type { TurnState } from "./realm-view.ts";
 
 interface RealmCountersRow {
+  /** Those that are not zero: each turn writes this row, and an organization uses few of them. */
   readonly counters: Readonly<Partial<Record<CounterName, number>>>;
   readonly positionCeiling: number;
   readonly turnAt: number;
@@ -107,8 +108,10 @@ export class RealmCounters {
   write(): void {
     if (this.needsCeiling()) this.#ceiling = this.turn.position + limits.counter_lease_positions;
     const { at: turnAt, ...mark } = this.#mark ?? { at: this.turn.now };
+    const counters: Partial<Record<CounterName, number>> = {};
+    for (const name of counterNames) if (this.turn.counters[name] !== 0) counters[name] = this.turn.counters[name];
     const row: RealmCountersRow = {
-      counters: { ...this.turn.counters },
+      counters,
       positionCeiling: this.#ceiling,
       turnAt,
       eventBytes: this.#eventBytes,
