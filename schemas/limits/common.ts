@@ -112,6 +112,8 @@ export const commonLimits = {
   // Turns and mailboxes
   turn_commands_max: 512,
   turn_budget_ms: 4,
+  /** Turns of several organizations hand their records to the journal together after at most this long, and one turn more. */
+  turn_pass_ms_max: 2,
   /** After this many turns without requests, background work uses large batches. */
   idle_after_turns: 500,
   /** The number of turns with requests that a background command waits at most. */

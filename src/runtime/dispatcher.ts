@@ -178,7 +178,9 @@ export class Dispatcher {
         this.#runTurn();
       } else this.#gate.onceRoom(begin);
     };
-    this.#clock.soon(begin);
+    const { passes } = this.#gate;
+    if (passes === null) this.#clock.soon(begin);
+    else passes.add(begin);
   }
 
   #runTurn(): void {

@@ -122,6 +122,31 @@ function durability(t: Test, create: (t: Test) => JournalPlace): void {
     sameRecords(t, await place.readBack(), expected, "all of them");
   });
 
+  t.test("[M1] records that are appended together become durable, also when the work throws", async (t) => {
+    const place = create(t);
+    const journal = await place.open();
+    const watch = new DurableWatch(journal);
+    const expected: Recorded[] = [];
+    const append = () => expected.push(...appendAll(journal, smallSizes, place.realms));
+    journal.together(append);
+    await watch.until(journal.appended);
+    append();
+    await watch.until(journal.appended);
+    const works = () => {
+      append();
+      throw new Error("a bug");
+    };
+    t.throws(() => journal.together(works), /a bug/);
+    await watch.until(journal.appended);
+    journal.together(() => {
+      append();
+      // Whatever ends the server may do so during a turn.
+      void journal.close();
+    });
+    await journal.close();
+    sameRecords(t, await place.readBack(), expected, "all of them");
+  });
+
   t.test("[M1] a journal announces in turns of the event loop of their own, when more is durable", async (t) => {
     const place = create(t);
     const journal = await place.open();

@@ -1,7 +1,11 @@
 /** The gate in front of everything that leaves (M1, M9): order, what waits, and what does not. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { alwaysDurable, type DurabilityGatesOptions } from "../../src/durability/journal/durability-gate.ts";
+import {
+  alwaysDurable,
+  type DurabilityGatesOptions,
+  TurnPasses,
+} from "../../src/durability/journal/durability-gate.ts";
 import { openGates } from "../support/manual-gate.ts";
 
 function opened(given: Partial<Pick<DurabilityGatesOptions, "clock">> = {}) {
@@ -172,6 +176,64 @@ t.test("[S3] what leaves holds the loop for gate_pass_ms_max and one piece; turn
   t.ok(gate.isOpen);
   t.ok(gate.hasRoom);
   t.equal(later.length, 0);
+});
+
+/** Turns of several organizations in the order in which they ran, and when their records were handed over. */
+function openedPasses(turnMs = 0) {
+  const ran: string[] = [];
+  const passes: (() => void)[] = [];
+  let now = 0;
+  const clock = { monotonic: () => now, soon: (pass: () => void) => void passes.push(pass) };
+  const together = (work: () => void) => {
+    try {
+      work();
+    } finally {
+      ran.push("handed over");
+    }
+  };
+  const turns = new TurnPasses({ clock, journal: { together } });
+  const turn = (name: string, then: () => void = () => undefined) => {
+    turns.add(() => {
+      now += turnMs;
+      ran.push(name);
+      then();
+    });
+  };
+  return { ran, turn, waiting: () => passes.length, pass: () => passes.shift()?.() };
+}
+
+t.test("[M7] organizations with commands have their turns in one pass, in order, and hand over once", async (t) => {
+  const { ran, turn, waiting, pass } = openedPasses();
+  turn("a", () => turn("a again"));
+  turn("b");
+  turn("c");
+  t.equal(waiting(), 1);
+  pass();
+  t.strictSame(ran, ["a", "b", "c", "handed over"]);
+  t.equal(waiting(), 1, "what came meanwhile has the next pass");
+  pass();
+  t.strictSame(ran.slice(4), ["a again", "handed over"]);
+});
+
+t.test("[M6] a turn that throws keeps no other organization from its turn", async (t) => {
+  const { ran, turn, waiting, pass } = openedPasses();
+  turn("a");
+  turn("b", () => {
+    throw new Error("damaged");
+  });
+  turn("c");
+  t.throws(pass, /damaged/);
+  t.strictSame(ran, ["a", "b", "handed over"]);
+  t.equal(waiting(), 1);
+  pass();
+  t.strictSame(ran.slice(3), ["c", "handed over"]);
+});
+
+t.test("[S3] turn_pass_ms_max: long turns of many organizations are handed over in between", async (t) => {
+  const { ran, turn, pass } = openedPasses(limits.turn_pass_ms_max / 2);
+  for (const name of ["a", "b", "c"]) turn(name);
+  pass();
+  t.strictSame(ran, ["a", "b", "handed over", "c", "handed over"]);
 });
 
 t.test("an organization that no server serves needs no gate", async (t) => {

@@ -42,6 +42,7 @@ function earlyBy(records: number, gate: DurabilityGate, reads = gate.reads): Dur
       return gate.hasRoom;
     },
     onceRoom: (goOn) => gate.onceRoom(goOn),
+    passes: gate.passes,
   };
 }
 

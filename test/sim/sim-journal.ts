@@ -110,6 +110,10 @@ export class SimJournal implements Journal {
     return position;
   }
 
+  together(work: () => void): void {
+    work();
+  }
+
   onDurable(listener: () => void): void {
     this.#listener = listener;
   }

@@ -29,6 +29,10 @@ export class ManualJournal implements Journal {
     return this.records.length;
   }
 
+  together(work: () => void): void {
+    work();
+  }
+
   onDurable(listener: () => void): void {
     this.#listener = listener;
   }

@@ -104,6 +104,11 @@ export class StreamJournal implements Journal {
     return ++this.#appended;
   }
 
+  /** Sends begin at once: it has the records of one realm. */
+  together(work: () => void): void {
+    work();
+  }
+
   onDurable(listener: () => void): void {
     this.#listener = listener;
   }

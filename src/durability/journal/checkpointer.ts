@@ -60,8 +60,11 @@ export interface CheckpointerOptions {
   readonly isUrgent: () => boolean;
   /** Must not return (M5). */
   readonly fatal: (error: unknown) => never;
-  /** A checkpoint ended: the stores have all records up to `storedUpTo`. */
-  readonly onProgress: () => void;
+  /**
+   * A checkpoint ended: the stores have all records up to `storedUpTo`.
+   * @param isLast no other realm waits for its checkpoint of this run
+   */
+  readonly onProgress: (isLast: boolean) => void;
   /** By default the checkpoint thread. */
   readonly startMaker?: StartMaker;
 }
@@ -206,14 +209,21 @@ export class Checkpointer {
   }
 
   #goOn(): void {
-    for (const realm of this.#realms.values()) {
-      const records = this.#dueOf(realm);
-      if (records.length === 0) continue;
-      this.#order(realm, records);
+    const realm = this.#nextDue();
+    if (realm !== null) {
+      this.#order(realm, this.#dueOf(realm));
       return;
     }
     // Records that became durable meanwhile wait for the next run.
     if (this.#hasDue) this.#runLater();
+  }
+
+  #nextDue(): AdoptedRealm | null {
+    for (const realm of this.#realms.values()) {
+      const [first] = realm.waiting;
+      if (first !== undefined && first.position <= this.#runUpTo) return realm;
+    }
+    return null;
   }
 
   #dueOf({ waiting }: AdoptedRealm): WaitingRecord[] {
@@ -260,7 +270,7 @@ export class Checkpointer {
     realm.turnRow = turnRow;
     realm.onCheckpointed(turn);
     if (realm.waiting.length === 0) realm.onApplied();
-    this.#options.onProgress();
+    this.#options.onProgress(this.#nextDue() === null);
     this.#goOn();
   }
 }

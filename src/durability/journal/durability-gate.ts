@@ -203,6 +203,49 @@ export class ReadTracker {
   }
 }
 
+interface TurnPassesOptions {
+  readonly journal: Pick<Journal, "together">;
+  readonly clock: { monotonic(): number; soon(callback: () => void): void };
+}
+
+/**
+ * Runs the turns of all realms that have commands in one pass, whose records are handed to the journal together: many
+ * realms with a command each cost one immediate and one wake-up of the journal thread. Each turn still has a record of
+ * its own, and a turn that throws does not keep the others from running (M6).
+ */
+export class TurnPasses {
+  readonly #options: TurnPassesOptions;
+  #due: (() => void)[] = [];
+
+  constructor(options: TurnPassesOptions) {
+    this.#options = options;
+  }
+
+  /** Runs a turn after what waits now. */
+  add(turn: () => void): void {
+    this.#due.push(turn);
+    if (this.#due.length === 1) this.#options.clock.soon(() => this.#run());
+  }
+
+  #run(): void {
+    const due = this.#due;
+    this.#due = [];
+    let begun = 0;
+    const { clock, journal } = this.#options;
+    const runSome = () => {
+      const end = clock.monotonic() + limits.turn_pass_ms_max;
+      do (due[begun++] as () => void)();
+      while (begun < due.length && clock.monotonic() < end);
+    };
+    try {
+      while (begun < due.length) journal.together(runSome);
+    } finally {
+      // A turn threw: those behind it run in the next pass, whatever becomes of the error.
+      for (const turn of due.slice(begun)) this.add(turn);
+    }
+  }
+}
+
 export interface DurabilityGate {
   /** Whether everything that the realm's memory shows is durable. */
   readonly isOpen: boolean;
@@ -221,6 +264,8 @@ export interface DurabilityGate {
   readonly hasRoom: boolean;
   /** Runs `goOn` when there is room again. */
   onceRoom(goOn: () => void): void;
+  /** Runs the realm's turns together with those of others; null: no other realm shares its journal. */
+  readonly passes: TurnPasses | null;
 }
 
 /** For a realm that no server serves (offline in durability.ts). */
@@ -232,6 +277,7 @@ export const alwaysDurable: DurabilityGate = {
   waitFor: (leave) => leave(),
   hasRoom: true,
   onceRoom: (goOn) => goOn(),
+  passes: null,
 };
 
 /** Resolves once everything that the realm's memory shows now is durable. */
@@ -246,7 +292,7 @@ interface Waiting {
 }
 
 export interface DurabilityGatesOptions {
-  readonly journal: Pick<Journal, "durable">;
+  readonly journal: Pick<Journal, "durable" | "together">;
   /** Whether the journal and the stores keep up. */
   readonly hasRoom: () => boolean;
   /** Runs `goOn` when they do again. */
@@ -268,6 +314,7 @@ export interface DurabilityGatesOptions {
 /** The answers that wait in a process. The journal has one order for all realms, so there is one list in that order. */
 export class DurabilityGates {
   readonly #options: DurabilityGatesOptions;
+  readonly passes: TurnPasses;
   #waiting: Waiting[] = [];
   /** The number of answers that the running walk has released. */
   #left = 0;
@@ -277,6 +324,7 @@ export class DurabilityGates {
 
   constructor(options: DurabilityGatesOptions) {
     this.#options = options;
+    this.passes = new TurnPasses(options);
     this.#leftUpTo = options.journal.durable;
   }
 
@@ -406,5 +454,9 @@ export class RealmDurabilityGate implements DurabilityGate {
 
   onceRoom(goOn: () => void): void {
     this.#gates.onceRoom(goOn);
+  }
+
+  get passes(): TurnPasses {
+    return this.#gates.passes;
   }
 }

@@ -133,6 +133,8 @@ export class FileJournal implements Journal {
   /** As the journal thread counts, modulo 2^32. */
   #counted = { records: 0, bytes: 0 };
   #listener: () => void = () => undefined;
+  /** Appended records are handed over when the running `together` ends. */
+  #isTogether = false;
 
   private constructor(parts: JournalParts) {
     this.#parts = parts;
@@ -171,8 +173,19 @@ export class FileJournal implements Journal {
       );
     }
     if (this.#isWaiting || !this.#put(realmId, record)) this.#waiting.push({ realmId, record: new Uint8Array(record) });
+    else if (!this.#isTogether) this.#parts.producer.publish();
     this.#unflushedBytes += record.length;
     return ++this.#appended;
+  }
+
+  together(work: () => void): void {
+    this.#isTogether = true;
+    try {
+      work();
+    } finally {
+      this.#isTogether = false;
+      this.#parts.producer.publish();
+    }
   }
 
   onDurable(listener: () => void): void {
@@ -217,6 +230,7 @@ export class FileJournal implements Journal {
       const { realmId, record } = this.#waiting[this.#waitingFrom] as Waiting;
       if (!this.#put(realmId, record)) break;
     }
+    this.#parts.producer.publish();
     // Removed in large pieces, because removing the first of many moves the others.
     if (this.#waitingFrom > this.#waiting.length / 2) {
       this.#waiting = this.#waiting.slice(this.#waitingFrom);

@@ -2,6 +2,7 @@
  * Durability by the journal: one journal for all realms of the process, an overlay of rows for each realm, and a thread
  * that brings durable records into the stores. docs/adr/0009-journal.md has the drawing.
  */
+import { limits } from "../../../schemas/limits.ts";
 import type { Histogram } from "../../metrics/instruments.ts";
 import { nameOfKey } from "../../store/codec.ts";
 import { lmdbOf } from "../../store/lmdb.ts";
@@ -53,6 +54,8 @@ export class JournalDurability implements Durability {
   readonly #checkpointer: Checkpointer;
   /** Since when records wait for a flush; null if none do. */
   #waitingSince: number | null = null;
+  /** When the journal was last asked to forget what the stores have. */
+  #releasedAt = Number.NEGATIVE_INFINITY;
   readonly #backlog: BacklogLimit;
   readonly #share: BacklogShare;
 
@@ -76,7 +79,7 @@ export class JournalDurability implements Durability {
       hasSpace: options.hasSpace,
       isUrgent: () => this.#backlog.isUrgent,
       fatal: options.fatal,
-      onProgress: () => this.#stored(),
+      onProgress: (isLast) => this.#stored(isLast),
       ...(options.startMaker === undefined ? {} : { startMaker: options.startMaker }),
     });
     const checkpointer = this.#checkpointer;
@@ -160,7 +163,8 @@ export class JournalDurability implements Durability {
   }
 
   get #ownBacklog(): Backlog {
-    return { ...this.lag, recordMemoryBytes: this.#checkpointer.memoryBytes };
+    const { waitingBytes: uncheckpointedBytes, memoryBytes: recordMemoryBytes } = this.#checkpointer;
+    return { unflushedBytes: this.#journal.unflushedBytes, uncheckpointedBytes, recordMemoryBytes };
   }
 
   /** The journal or the stores have more than before. */
@@ -188,10 +192,13 @@ export class JournalDurability implements Durability {
     return this.#backlog.hasRoom;
   }
 
-  /** The stores have more than before. */
-  #stored(): void {
+  /** The stores have more than before. One realm of many frees little, which is not worth a look for backups. */
+  #stored(isLast: boolean): void {
     this.#advanced();
     this.#options.archive?.storedUpTo(this.#checkpointer.storedUpTo);
+    const now = this.#options.clock.monotonic();
+    if (!isLast && now - this.#releasedAt < limits.checkpoint_interval_ms) return;
+    this.#releasedAt = now;
     this.#releaseStored();
   }
 

@@ -58,13 +58,12 @@ export class RingProducer {
     return this.#size / 8;
   }
 
-  /** @returns false if there is no room */
+  /** The journal thread gets it with the next `publish`. @returns false if there is no room */
   put(realmId: number, record: Uint8Array): boolean {
     const offset = this.#reserve(frameBytes(record.length));
     if (offset === null) return false;
     this.#memory.view.setUint32(offset, place.frame, true);
     beginFrame(this.#memory, offset, realmId, record);
-    this.#publish();
     return true;
   }
 
@@ -77,7 +76,6 @@ export class RingProducer {
     if (offset === null) return false;
     this.#memory.view.setUint32(offset, place.outside, true);
     handOver();
-    this.#publish();
     return true;
   }
 
@@ -86,8 +84,9 @@ export class RingProducer {
     this.#wake();
   }
 
-  /** Nothing is put after this. */
+  /** Nothing is put after this. What was put is published. */
   end(): void {
+    this.publish();
     Atomics.store(this.#words, word.closing, 1);
     this.#wake();
   }
@@ -118,7 +117,8 @@ export class RingProducer {
     return ((this.#head - this.#tail) >>> 0) + bytes <= this.#size;
   }
 
-  #publish(): void {
+  /** Hands over what was put. */
+  publish(): void {
     Atomics.store(this.#words, word.head, this.#head);
     this.#wake();
   }
