@@ -118,10 +118,15 @@ export function keyOfName(name: string): unknown {
   return fromBufferKey(Buffer.from(name, "latin1"));
 }
 
+/** A call that writes a text takes as long as a loop over so many characters; most keys are shorter. */
+const loopUnits_max = 40;
+
 /** @returns the position after the key */
 export function writeOrderedKey(key: OrderedKey, target: Buffer, position: number): number {
-  if (typeof key === "string") return position + target.write(key, position, "latin1");
-  return writeKey(key, target, position);
+  if (typeof key !== "string") return writeKey(key, target, position);
+  if (key.length > loopUnits_max) return position + target.write(key, position, "latin1");
+  for (let at = 0; at < key.length; at++) target[position + at] = key.charCodeAt(at);
+  return position + key.length;
 }
 
 export function orderedKeyBytes(key: OrderedKey): number {

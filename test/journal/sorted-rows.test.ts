@@ -1,7 +1,7 @@
 /** The order of the overlay's rows (docs/adr/0009-journal.md), with more rows than a chunk has. */
 import t from "tap";
 import { seededRandom } from "../../bench/lib/statistics.ts";
-import { type OverlayRow, SortedRows } from "../../src/durability/journal/overlay.ts";
+import { type OverlayRow, SortedRows, unorderedRows_max } from "../../src/durability/journal/overlay.ts";
 import { compareOrdered, orderedKey } from "../../src/store/codec.ts";
 import { seedOf } from "../support/seed.ts";
 
@@ -44,4 +44,25 @@ for (const [how, keyOf] of Object.entries(arrivals)) {
       t.strictSame(keysOf(sorted.descending(from)), keysOf(present.slice(0, atStart + 1).reverse()));
     }
   });
+}
+
+for (const [how, keyOf] of Object.entries(arrivals)) {
+  t.test(
+    `[S3] no more than unorderedRows_max rows wait for a range to put them in order; they arrive ${how}`,
+    async (t) => {
+      const random = seededRandom(seedOf(t));
+      const sorted = new SortedRows();
+      const rows = Array.from({ length: 2 * unorderedRows_max + 100 }, (_, index) => rowOf(keyOf(index, random)));
+      let most = 0;
+      for (const row of rows) {
+        sorted.add(row);
+        most = Math.max(most, sorted.unorderedLength);
+      }
+      t.equal(most, unorderedRows_max - 1);
+      t.equal(sorted.unorderedLength, 100);
+      const expected = rows.sort((one, other) => compareOrdered(one.ordered, other.ordered));
+      t.equal(JSON.stringify(keysOf(sorted.ascending(undefined))), JSON.stringify(keysOf(expected)));
+      t.equal(sorted.unorderedLength, 0);
+    },
+  );
 }

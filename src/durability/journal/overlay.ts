@@ -23,8 +23,11 @@ interface Place {
 }
 
 const chunkRows_max = 256;
-/** Bounds the work of a range after many writes; most new rows have the highest key, and cost a comparison. */
-const unorderedRows_max = 256;
+/**
+ * Bounds the work of a range after many writes. Rows of tables that nobody reads by range are usually dropped before so
+ * many wait, and are never put in order.
+ */
+export const unorderedRows_max = 4096;
 /** Fewer rows than these are put in one by one: to merge them would copy their chunks for little. */
 const mergedRows_min = 16;
 
@@ -43,6 +46,11 @@ export class SortedRows {
   add(row: OverlayRow): void {
     this.#unordered.push(row);
     if (this.#unordered.length >= unorderedRows_max) this.#putInOrder();
+  }
+
+  /** Number of rows that wait to be put in order. */
+  get unorderedLength(): number {
+    return this.#unordered.length;
   }
 
   /** A row is no longer part of the overlay. */

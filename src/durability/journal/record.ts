@@ -232,6 +232,8 @@ const format = 1;
 const headBytes = 17;
 const lengthBytes_max = 5;
 const bufferBytes = 256 * 1024;
+/** A call that copies takes as long as a loop over so many bytes; most rows are shorter. */
+const loopBytes_max = 24;
 
 /** Encodes records into one buffer, which the next record overwrites. */
 export class RecordEncoder {
@@ -267,9 +269,14 @@ export class RecordEncoder {
     if (bytes === null) this.#length(0);
     else {
       this.#length(bytes.length + 1);
-      this.#buffer.set(bytes, this.#end);
-      this.#end += bytes.length;
+      this.#copy(bytes);
     }
+  }
+
+  #copy(bytes: Uint8Array): void {
+    if (bytes.length > loopBytes_max) this.#buffer.set(bytes, this.#end);
+    else for (let at = 0; at < bytes.length; at++) this.#buffer[this.#end + at] = bytes[at] as number;
+    this.#end += bytes.length;
   }
 
   #length(value: number): void {
