@@ -55,11 +55,12 @@ function cpuMeasure<T extends { readonly usage: Usage }>(
   description: Pick<Description, "key" | "title">,
   pair: Pair<T>,
   perSecond: (run: T) => number,
+  secondsOf: (usage: Usage) => number | null = ({ serverCpuSeconds }) => serverCpuSeconds,
 ): Measure {
   return measureOf({ ...description, unit: "us", better: "lower" }, pair, (run) => {
-    const { serverCpuSeconds, wallSeconds } = run.usage;
-    const count = perSecond(run) * wallSeconds;
-    return serverCpuSeconds === null || count === 0 ? null : (serverCpuSeconds * 1_000_000) / count;
+    const seconds = secondsOf(run.usage);
+    const count = perSecond(run) * run.usage.wallSeconds;
+    return seconds === null || count === 0 ? null : (seconds * 1_000_000) / count;
   });
 }
 
@@ -74,6 +75,12 @@ export function throughputMeasures<T extends { readonly usage: Usage }>(
   const rate = measureOf({ key: `${prefix}_per_s`, title, unit: "/s", better: "higher" }, pair, perSecond);
   return [
     cpu,
+    cpuMeasure(
+      { key: `${prefix}_main_cpu_us`, title: "the same of the main thread alone" },
+      pair,
+      perSecond,
+      ({ mainCpuSeconds }) => mainCpuSeconds ?? null,
+    ),
     { ...bounded(rate, pair), cpuUs: costOf(cpu) },
     measureOf(
       {

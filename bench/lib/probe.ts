@@ -10,6 +10,7 @@ import {
   type MemoryUse,
   readCpuSeconds,
   readMachineCpuSeconds,
+  readMainThreadSeconds,
   readMemory,
   readTreeCpuSeconds,
 } from "./process-usage.ts";
@@ -36,6 +37,8 @@ export interface Usage {
   readonly serverCpuSeconds: number | null;
   /** Those of the server process alone. */
   readonly ownCpuSeconds?: number | null;
+  /** Those of its first thread. */
+  readonly mainCpuSeconds?: number | null;
   readonly serverMemory: MemoryUse | null;
   readonly loopDelayMs: LoopDelay | null;
   /**
@@ -55,6 +58,7 @@ export class Probe {
   readonly #busiestThread = new BusiestThread(process.pid);
   #serverCpuSeconds: number | null = null;
   #ownCpuSeconds: number | null = null;
+  #mainCpuSeconds: number | null = null;
   #machineCpuSeconds: number | null = null;
   #window: Omit<Usage, "loopDelayMs" | "serverMemory"> | null = null;
 
@@ -67,6 +71,7 @@ export class Probe {
     this.#signal();
     this.#serverCpuSeconds = readWatched(this.#watch);
     this.#ownCpuSeconds = readOwn(this.#watch);
+    this.#mainCpuSeconds = readMain(this.#watch);
     this.#machineCpuSeconds = readMachineCpuSeconds();
     this.#generatorCpuSeconds = readGenerator();
     this.#busiestThread.open();
@@ -82,9 +87,10 @@ export class Probe {
     const now = readWatched(this.#watch);
     const serverCpuSeconds = differenceOf(now, this.#serverCpuSeconds);
     const ownCpuSeconds = differenceOf(readOwn(this.#watch), this.#ownCpuSeconds);
+    const mainCpuSeconds = differenceOf(readMain(this.#watch), this.#mainCpuSeconds);
     const generatorCpuSeconds = readGenerator() - this.#generatorCpuSeconds;
     const othersShare = this.#othersShare({ serverCpuSeconds, generatorCpuSeconds, wallSeconds });
-    this.#window = { serverCpuSeconds, ownCpuSeconds, generatorShare, othersShare, wallSeconds };
+    this.#window = { serverCpuSeconds, ownCpuSeconds, mainCpuSeconds, generatorShare, othersShare, wallSeconds };
     if (this.#watch?.metricsFile != null) rmSync(this.#watch.metricsFile, { force: true });
     this.#signal();
   }
@@ -139,6 +145,10 @@ function readWatched(watch: Watch | null): number | null {
 
 function readOwn(watch: Watch | null): number | null {
   return watch === null ? null : readCpuSeconds(watch.pid);
+}
+
+function readMain(watch: Watch | null): number | null {
+  return watch === null ? null : readMainThreadSeconds(watch.pid);
 }
 
 function differenceOf(now: number | null, before: number | null): number | null {

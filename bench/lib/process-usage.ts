@@ -27,6 +27,11 @@ export function readCpuSeconds(pid: number): number | null {
   return readStatSeconds(pid, CPU_FIELDS.own);
 }
 
+/** The same of the thread that a program begins with. Node runs JavaScript on it. */
+export function readMainThreadSeconds(pid: number): number | null {
+  return readStatSeconds(`${pid}/task/${pid}`, CPU_FIELDS.own);
+}
+
 /**
  * The same for a process and its descendants (a database has one process per connection). The CPU time of an exited
  * process is added to the parent that waited for it, so the sum never decreases. Null if the process itself has exited.
@@ -69,8 +74,9 @@ function listThreads(pid: number): readonly string[] {
   }
 }
 
-function readStatSeconds(pid: number, wanted: readonly number[]): number | null {
-  const stat = readText(`/proc/${pid}/stat`);
+/** @param process its folder in /proc */
+function readStatSeconds(process: number | string, wanted: readonly number[]): number | null {
+  const stat = readText(`/proc/${process}/stat`);
   if (stat === null) return null;
   // The second field is the program's name in parentheses and may contain spaces: count fields after the last
   // parenthesis.
