@@ -49,6 +49,7 @@ const limits = {
   mention_groups_merged_max: 200,
   /** Groups and subgroups that are looked at to find those groups. */
   mention_group_looks_max: 100_000,
+  /** How often the indexer looks for work, and how long after the last message an organization counts as quiet. */
   search_poll_ms: 1000,
   /** With more unindexed messages than this, the indexer also works while other commands run. */
   search_tail_messages_max: 256,
