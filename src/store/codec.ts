@@ -196,7 +196,7 @@ export function contentsOf(bytes: Uint8Array): { readonly start: number; readonl
 /** A call of the library takes as long as a loop over so many bytes; most rows are shorter. */
 const loopBytes_max = 192;
 const polynomial = 0x82f63b78;
-/** What a byte adds to the checksum, by the number of bytes that follow it in a word. */
+/** The part of a byte in the checksum, by the number of bytes that follow it in a word. */
 const [followed0, followed1, followed2, followed3] = remainders();
 
 function remainders(): readonly [Int32Array, Int32Array, Int32Array, Int32Array] {
@@ -260,7 +260,7 @@ function mixed(state: number, part: unknown): number {
   return next;
 }
 
-/** What the general encoder and the decoder of rows agree on. Records encoded as maps would repeat names in each row. */
+/** The format of rows, for the general encoder and the decoder. Records encoded as maps would repeat names in each row. */
 const packr = new Packr({ useRecords: false, copyBuffers: true, variableMapSize: true });
 
 /** A row that is kept keeps its buffer: as large as the blocks of which Node makes small buffers. */
@@ -281,7 +281,7 @@ const headBytes = 9;
  * (bytes, dates) is left to msgpackr.
  */
 class RowWriter {
-  /** The buffer of the current row, and where the next byte goes. */
+  /** The buffer of the current row, and the place of the next byte. */
   bytes = Buffer.allocUnsafeSlow(bufferBytes);
   position = 0;
   #view = viewOf(this.bytes);

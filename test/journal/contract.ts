@@ -140,7 +140,7 @@ function durability(t: Test, create: (t: Test) => JournalPlace): void {
     await watch.until(journal.appended);
     journal.together(() => {
       append();
-      // Whatever ends the server may do so during a turn.
+      // A server may be stopped during a turn.
       void journal.close();
     });
     await journal.close();

@@ -84,7 +84,7 @@ export class RingProducer {
     this.#wake();
   }
 
-  /** Nothing is put after this. What was put is published. */
+  /** Nothing is put after this. It publishes the rest. */
   end(): void {
     this.publish();
     Atomics.store(this.#words, word.closing, 1);

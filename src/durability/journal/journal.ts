@@ -23,7 +23,7 @@ export interface Journal {
   readonly unflushedBytes: number;
   /** Never waits. The bytes are copied, so the caller may reuse them. */
   append(realmId: number, record: Uint8Array): RecordNumber;
-  /** Runs `work`. What it appends may be handed over, and begin to become durable, when it ends. */
+  /** Runs `work`. Records that it appends may be handed over, and begin to become durable, when it ends. */
   together(work: () => void): void;
   /**
    * Sets the listener for growth of `durable`. It is called in a turn of the event loop of its own, never inside

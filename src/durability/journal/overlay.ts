@@ -24,7 +24,7 @@ interface Place {
 
 const chunkRows_max = 256;
 /**
- * Bounds the work of a range after many writes. Rows of tables that nobody reads by range are usually dropped before so
+ * Bounds the work of a range after many writes. Rows of tables that are not read by range are usually dropped before so
  * many wait, and are never put in order.
  */
 export const unorderedRows_max = 4096;
