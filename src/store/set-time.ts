@@ -4,12 +4,15 @@
  * crash the realm is still ahead, and the command can be repeated.
  */
 import { limits } from "../../schemas/limits.ts";
-import { datedFields, type KeyOf, type RowOf, type TableName } from "../../schemas/records.ts";
+import { type CounterName, datedFields, type KeyOf, type RowOf, type TableName } from "../../schemas/records.ts";
 import type { TimerRecord } from "../../schemas/runtime.ts";
 import type { Lmdb } from "./lmdb.ts";
 
 /** Timers at times chosen by users: they stay. */
 const chosen: ReadonlySet<string> = new Set(["scheduled-messages.due", "reminders.due"]);
+
+/** Counters that hold a time. */
+const timeCounters: readonly CounterName[] = ["waitingPeriodsEnded", "inactivityTold"];
 
 const rowsPerSlice = 1000;
 
@@ -46,11 +49,9 @@ export function setTime(lmdb: Lmdb, now: number): number | null {
   copyTimers(lmdb, realmCounters.turnAt, aheadMs);
   lmdb.transaction(() => {
     const { counters, ...rest } = realmCounters;
-    const announcedUntil = { waitingPeriodsEnded: 0, inactivityAnnounced: 0 };
-    for (const name of Object.keys(announcedUntil) as (keyof typeof announcedUntil)[])
-      announcedUntil[name] = Math.min(counters[name] ?? 0, now);
     const last = realmCountersOf(lmdb)?.counters ?? counters;
-    const value = { ...rest, counters: { ...last, ...announcedUntil }, turnAt: now, mark: undefined };
+    const times = Object.fromEntries(timeCounters.map((name) => [name, Math.min(counters[name] ?? 0, now)]));
+    const value = { ...rest, counters: { ...last, ...times }, turnAt: now, mark: undefined };
     lmdb.put("meta", "counters", { value });
   });
   return changed;

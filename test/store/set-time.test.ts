@@ -45,8 +45,13 @@ t.test("[M4] set-time corrects the times, timers and limits of a realm with a cl
   const lmdb = openLmdb(folder);
   const positions = rowsOf(lmdb, "events").map(({ position }) => position);
   t.equal(lastTurnAt(lmdb), startedAt + farMs + limits.clock_jump_lasting_ms);
+  const stored = () => lmdb.get("meta", "counters")?.value as { readonly counters: Record<string, number> };
+  const times = { waitingPeriodsEnded: startedAt + farMs, inactivityTold: startedAt + farMs };
+  const counters = { ...stored().counters, ...times };
+  lmdb.transaction(() => lmdb.put("meta", "counters", { value: { ...stored(), counters } }));
   t.ok((setTime(lmdb, clock.now()) ?? 0) > 3);
   t.equal(lastTurnAt(lmdb), clock.now());
+  for (const name of Object.keys(times)) t.equal(stored().counters[name], clock.now(), name);
   t.equal(setTime(lmdb, clock.now()), null, "a second run finds nothing to do");
   for (const [table, fields] of Object.entries(datedFields) as [TableName, readonly string[]][]) {
     for (const row of rowsOf(lmdb, table) as unknown as Record<string, number | null>[]) {
