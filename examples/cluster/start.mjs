@@ -94,7 +94,7 @@ function startServer({ name, port, routePort, monitorPort }) {
 
 function startNode({ name, port }) {
   const all = (portOf, scheme) => servers.map((server) => `${scheme}127.0.0.1:${portOf(server)}`).join(",");
-  return start(name, process.execPath, [join(checkout, "start.mjs")], {
+  return start(name, process.execPath, [join(checkout, "colloquy.mjs")], {
     ...process.env,
     PORT: String(port),
     DATA_DIR: join(data, name),
