@@ -59,7 +59,7 @@ export interface RunningServer {
   /** Where the first organization is set up in a browser; null: it is set up, or another node serves it. */
   readonly setupLink: string | null;
   /**
-   * Whether the credentials in `zuliprc` are still valid. The file is not rewritten when keys or addresses change. Null:
+   * Whether the credentials in `zuliprc` are still valid. The file is not rewritten when the key is revoked. Null:
    * another node of the cluster serves the organization.
    */
   readonly isZuliprcGood: boolean | null;
