@@ -308,7 +308,7 @@ export interface RealmSettingsCommands {
     readonly ownerFullName: string;
     readonly passwordHash: string;
     readonly apiKeyHash: string;
-    /** Of the link by which the owner's account is claimed (schemas/setup.ts); null: the owner has a password. */
+    /** Opens the setup link (schemas/setup.ts); null: the owner has a password. */
     readonly setupSecret: string | null;
   };
   "realm.end-waiting-periods": Record<string, never>;

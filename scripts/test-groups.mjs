@@ -14,9 +14,10 @@ const filesMax = 10;
  */
 const longFolders = ["crash", "bench", "permissions", "sim", "model", "fuzz", "soak"];
 
-/** Files that measure their process (heap, CPU time) or set its flags; test/tidy/processes.test.ts finds them. */
+/** Files that measure their process (heap, CPU time), set its flags or replace its methods; test/tidy/processes.test.ts finds them. */
 export const measuringFiles = [
   "test/runtime/idle-realms.test.ts",
+  "test/api/shut-gate.test.ts",
   "test/api/timing.test.ts",
   "test/journal/overlay-memory.test.ts",
   "test/domain/markdown-steps.test.ts",

@@ -9,13 +9,15 @@ import { limits } from "../../schemas/limits.ts";
 import { getMessages } from "../../schemas/messages.ts";
 import { deactivateRealm } from "../../schemas/realm-deactivation.ts";
 import { roles } from "../../schemas/types.ts";
+import type { RealmDurabilityGate } from "../../src/durability/journal/durability-gate.ts";
+import { OverlayTables } from "../../src/durability/journal/overlay-tables.ts";
 import { authenticate } from "../../src/edge/http/credentials.ts";
 import type { Client } from "../support/client.ts";
 import { exchange, RawConnection } from "../support/http.ts";
 import { multipartType } from "../support/pictures.ts";
 import { connect } from "../support/realtime.ts";
 import { startTestServer, type Teardown, type TestServer } from "../support/server.ts";
-import { freezeGate, shutGate } from "../support/shut-gate.ts";
+import { shutGate } from "../support/shut-gate.ts";
 
 const socketPath = "/api/v1/events/ws";
 const host = "Host: 127.0.0.1\r\n";
@@ -119,6 +121,34 @@ t.test("[M9] a body that is rejected by its size or number shows no credentials 
   openGate();
   t.equal((await owner.get("/users/me")).status, 200, "the control: an open gate");
 });
+
+/**
+ * What is durable now stays all that is: turns from now on wait, as on a disk that stands still.
+ * @returns a function that makes them durable
+ */
+function freezeGate(server: TestServer): () => void {
+  const gate = server.realm.gate as RealmDurabilityGate;
+  const durable = gate.newestRecord;
+  const { isOpenFor } = gate;
+  const waiting: (() => void)[] = [];
+  const waitFor = gate.waitFor.bind(gate);
+  gate.isOpenFor = (position) => position <= durable && isOpenFor.call(gate, position);
+  gate.waitFor = (leave, seen = gate.newestRecord) => {
+    if (gate.isOpenFor(seen)) leave();
+    else waiting.push(leave);
+  };
+  // The journal flushes them nevertheless. Their rows must look as if it had not.
+  const { checkpointed } = OverlayTables.prototype;
+  OverlayTables.prototype.checkpointed = () => false;
+  Object.defineProperty(gate, "isOpen", { configurable: true, get: () => gate.isOpenFor(gate.newestRecord) });
+  return () => {
+    OverlayTables.prototype.checkpointed = checkpointed;
+    gate.isOpenFor = isOpenFor;
+    gate.waitFor = waitFor;
+    Reflect.deleteProperty(gate, "isOpen");
+    for (const leave of waiting) waitFor(leave);
+  };
+}
 
 const idsOf = (messages: readonly { readonly id: number }[]) => messages.map(({ id }) => id);
 

@@ -124,7 +124,7 @@ function endedPage(state: keyof typeof ends): HttpReply {
   return messagePage(404, { title: "This link is not valid", text: ends[state], link: { to: "/", text: "Log in" } });
 }
 
-/** Who a new account is for. */
+/** The person of a new account. */
 export interface PersonEntries {
   readonly fullName: string;
   readonly email: string;
