@@ -33,9 +33,19 @@ export function setUp(params: Params<"realm.set-up">, view: View): Outcome {
     ...named.effects,
     effects.put("credentials", owner.id, { userId: owner.id, passwordHash }),
     ...endSetup(view, owner.id),
+    ...enterSends(owner).map(effects.send),
     ...channelNames.map((channel) => effects.send(newChannel(channel, owner))),
     ...(general === undefined ? [] : lessons(general, { ...owner, fullName }, name).map(effects.send)),
   ]);
+}
+
+/** For the owner and everybody who joins later. Programs that create organizations get the defaults of the API. */
+function enterSends({ id }: UserRecord): Command[] {
+  const settings = { enter_sends: true };
+  return [
+    command({ actor: "realm" }, "realm.change-settings-defaults", { settings }, id),
+    command({ actor: "user", id }, "user.change-settings", { settings, fullName: null, password: null }, id),
+  ];
 }
 
 /** Everybody who joins later is in it, too. */

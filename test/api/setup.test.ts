@@ -57,6 +57,7 @@ t.test(
       streams.every(({ is_default: isDefault }: { is_default: boolean }) => isDefault),
       "people who join later are in the channels",
     );
+    t.match(await owner.register({ fetch_event_types: ["user_settings"] }), { user_settings: { enter_sends: true } });
     const newest = { anchor: "newest", num_before: 10, num_after: 0 };
     const { messages } = (await owner.get("/messages", { ...newest, narrow: '[["topic","welcome"]]' })).body;
     t.equal(messages.length, 3);
@@ -108,8 +109,14 @@ t.test("[D285] bad entries are explained, keep what was typed, and change nothin
 
 t.test("[D285] the log-in page learns whether the organization waits, until a password is chosen", async (t) => {
   const { server, dataDir, path } = await newServer(t);
-  const isWaiting = async () => (await fetch(`${server.url}/setup/`, { method: "HEAD" })).ok;
+  const isWaiting = async () => {
+    const { status, headers } = await fetch(`${server.url}/setup/`, { method: "HEAD", redirect: "manual" });
+    if (status !== 200) t.strictSame([status, headers.get("location")], [302, "/"]);
+    return status === 200;
+  };
   t.equal(await isWaiting(), true);
+  await server.owner.post("/users", { email: "ben@example.com", full_name: "Ben", password: "correct horse" });
+  t.equal(await isWaiting(), false, "Ben can log in");
   const shown = await runCli(t, dataDir, "setup-link");
   t.equal(new URL(shown.stdout.trim()).pathname, path);
   t.equal((await runCli(t, dataDir, "set-password", "owner@localhost")).code, 0);

@@ -87,10 +87,15 @@ function serve(request: PageRequest, tools: SetupTools): HttpReply | Promise<Htt
   if (request.method === "POST" && request.isFromForeignPage) return errorPage(refuse.crossSite());
   const secret = request.rest.replace(/\/$/, "");
   const open = request.realm.view.row("setup", "owner");
+  if (secret === "") return open !== undefined && isAlone(request) ? waiting() : redirectPage("/");
   if (open === undefined) return request.method === "POST" ? sentAgain(request, tools, address) : ended();
-  if (secret === "") return waiting();
   if (!isSame(secret, open.secret)) return unknown();
   return request.method === "POST" ? submit(request, secret, tools, address) : form(firstEntries(request), null);
+}
+
+/** Nobody else could log in: only the owner is here, and the notification bot. */
+function isAlone({ realm: { view } }: PageRequest): boolean {
+  return view.users.size === 2;
 }
 
 /** In a time that does not depend on how much of it is right. */

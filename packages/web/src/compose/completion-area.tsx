@@ -11,6 +11,9 @@ import { replaceRange } from "./insertion.ts";
 import { takePaste } from "./paste.ts";
 import { isTyping } from "./typing-notice.ts";
 
+/** A keyboard on a screen has no other key for a new line. */
+export const isSentByEnter = () => settings.value?.enter_sends === true && !matchMedia("(pointer:coarse)").matches;
+
 interface Props {
   /** It keeps what Ctrl Z takes back. */
   readonly isHidden: boolean;
@@ -133,8 +136,7 @@ export function CompletionArea({ isHidden, label, onSend, onClose }: Props) {
     const format = isCommand && !event.altKey ? formats[event.key.toLowerCase()] : undefined;
     const isSend =
       event.key === "Enter" &&
-      (isCommand ||
-        (settings.value?.enter_sends === true && !event.shiftKey && !event.altKey && !isInFence(event.currentTarget)));
+      (isCommand || (isSentByEnter() && !event.shiftKey && !event.altKey && !isInFence(event.currentTarget)));
     if (pressInList(event)) {
       // The list took it.
     } else if (isSend) onSend();

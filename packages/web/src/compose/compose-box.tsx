@@ -2,11 +2,11 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { postingObstacle } from "../permissions.ts";
 import { narrowKey } from "../state/narrow.ts";
-import { place, settings } from "../store.ts";
+import { place } from "../store.ts";
 import { Icon } from "../views/icon.tsx";
-import { EmojiPicker, Preview, ScheduleDialog } from "../views/lazy-views.ts";
+import { EmojiPicker, loadLater, Preview, ScheduleDialog } from "../views/lazy-views.ts";
 import { IconButton, Problem } from "../views/parts.tsx";
-import { CompletionArea } from "./completion-area.tsx";
+import { CompletionArea, isSentByEnter } from "./completion-area.tsx";
 import { closeCompose, labelOf, obstacle, placeOfDestination, sendNow } from "./compose-actions.ts";
 import {
   composeProblem,
@@ -82,11 +82,11 @@ function Tools(props: {
       <IconButton icon="smile" label="Insert an emoji" onClick={() => setPicking(true)} />
       <IconButton icon="eye" label="Preview" isPressed={props.isPreview} onClick={props.onPreview} />
       <IconButton icon="clock" label="Send later" onClick={props.onSchedule} />
-      <span class="compose-hint quiet">
-        {settings.value?.enter_sends === true ? "Enter sends" : "Ctrl Enter sends"}
-      </span>
+      <button type="button" class="compose-hint" onClick={async () => (await loadLater()).changeSendKey()}>
+        {isSentByEnter() ? "" : "Ctrl "}Enter sends
+      </button>
       {over > -500 ? <span class={over > 0 ? "problem" : "quiet"}>{-over} characters left</span> : null}
-      <button type="button" class="primary send" aria-label="Send" title="Send (Ctrl Enter)" onClick={sendNow}>
+      <button type="button" class="primary send" aria-label="Send" onClick={sendNow}>
         <Icon name="send" size={16} />
         <span>Send</span>
       </button>

@@ -12,7 +12,7 @@ export { EmojiPicker } from "./emoji-picker.tsx";
 export { ImageViewer } from "./image-viewer.tsx";
 export { KeyboardHelp } from "./keyboard-help.tsx";
 export { MessageDialogs } from "./message-dialogs.tsx";
-export { OwnMenu } from "./own-menu.tsx";
+export { changeSendKey, OwnMenu } from "./own-menu.tsx";
 export { PersonCard } from "./person-card.tsx";
 export { MessageWidget } from "./poll.tsx";
 

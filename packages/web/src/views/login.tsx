@@ -19,7 +19,45 @@ async function readOrganization(): Promise<Shown> {
 
 /** Whether somebody must first open the link that the server printed (src/edge/pages/setup.ts). */
 async function waitsForSetup(): Promise<boolean> {
-  return (await fetch("/setup/", { method: "HEAD", credentials: "omit" })).ok;
+  const { ok, redirected } = await fetch("/setup/", { method: "HEAD", credentials: "omit" });
+  return ok && !redirected;
+}
+
+interface FieldsProps {
+  readonly notice: string | null;
+  readonly problem: string | null;
+  readonly isBusy: boolean;
+}
+
+function Fields({ notice, problem, isBusy }: FieldsProps) {
+  const address = useRef<HTMLInputElement>(null);
+  // Before anything is typed.
+  useLayoutEffect(() => address.current?.focus(), []);
+  return (
+    <>
+      {notice === null ? (
+        <p class="quiet">Log in at {location.host} to continue.</p>
+      ) : (
+        <p class="login-notice">{notice}</p>
+      )}
+      <label>
+        Email address
+        <input name="username" type="text" inputMode="email" autocomplete="username" required ref={address} />
+      </label>
+      <label>
+        Password
+        <input name="password" type="password" autocomplete="current-password" required />
+      </label>
+      <Problem text={problem} />
+      <button type="submit" class="primary" aria-disabled={isBusy}>
+        {isBusy ? "Logging in" : "Log in"}
+      </button>
+      <p class="quiet">
+        <a href="/accounts/password/reset/">Forgot your password?</a>
+      </p>
+      <p class="quiet">New here? Open the invitation that you were sent.</p>
+    </>
+  );
 }
 
 export function Login({ notice }: { readonly notice: string | null }) {
@@ -27,9 +65,6 @@ export function Login({ notice }: { readonly notice: string | null }) {
   const [problem, setProblem] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
   const [isWaiting, setWaiting] = useState(false);
-  const address = useRef<HTMLInputElement>(null);
-  // Before anything is typed.
-  useLayoutEffect(() => address.current?.focus(), []);
   useEffect(() => {
     // The page works without the name.
     readOrganization().then(setOrganization, () => undefined);
@@ -55,33 +90,14 @@ export function Login({ notice }: { readonly notice: string | null }) {
           <Icon name="direct" size={28} />
         </span>
         <h1>{organization.name}</h1>
-        {notice === null ? (
-          <p class="quiet">Log in at {location.host} to continue.</p>
-        ) : (
-          <p class="login-notice">{notice}</p>
-        )}
-        {isWaiting && (
+        {isWaiting ? (
           <p class="login-notice">
             This organization is not set up yet. Open the link that the server printed when it started: it begins with{" "}
             {location.origin}/setup/.
           </p>
+        ) : (
+          <Fields notice={notice} problem={problem} isBusy={isBusy} />
         )}
-        <label>
-          Email address
-          <input name="username" type="text" inputMode="email" autocomplete="username" required ref={address} />
-        </label>
-        <label>
-          Password
-          <input name="password" type="password" autocomplete="current-password" required />
-        </label>
-        <Problem text={problem} />
-        <button type="submit" class="primary" aria-disabled={isBusy}>
-          {isBusy ? "Logging in" : "Log in"}
-        </button>
-        <p class="quiet">
-          <a href="/accounts/password/reset/">Forgot your password?</a>
-        </p>
-        <p class="quiet">New here? Open the invitation that you were sent.</p>
       </form>
     </main>
   );

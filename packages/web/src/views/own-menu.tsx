@@ -12,11 +12,16 @@ import { Menu } from "./parts.tsx";
 const nextScheme = { 1: 2, 2: 3, 3: 1 } as const;
 const schemeNames = { 1: "Theme: as the system", 2: "Theme: dark", 3: "Theme: light" } as const;
 
+type Change = Parameters<typeof client.call<"PATCH /settings">>[1];
+
+const save = (change: Change) =>
+  attempt("The setting was not saved", () => client.call("PATCH /settings", change ?? {}));
+
+export const changeSendKey = () => save({ enter_sends: settings.peek()?.enter_sends !== true });
+
 export function OwnMenu({ onClose }: { readonly onClose: () => void }) {
   const scheme = settings.value?.color_scheme ?? 1;
   const isShown = settings.value?.presence_enabled !== false;
-  const save = (change: Parameters<typeof client.call<"PATCH /settings">>[1]) =>
-    attempt("The setting was not saved", () => client.call("PATCH /settings", change ?? {}));
   const leave = async () => {
     try {
       // The session must not end before the queue is deleted.

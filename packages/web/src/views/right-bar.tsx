@@ -11,7 +11,7 @@ import { isLeftOpen } from "./left-bar.tsx";
 import { openPerson } from "./opened.ts";
 import { Avatar, PresenceDot, presenceOf } from "./parts.tsx";
 
-export const isRightOpen = signal(typeof matchMedia === "function" && matchMedia("(min-width: 1100px)").matches);
+export const isRightOpen = signal(matchMedia("(min-width: 1100px)").matches);
 
 /** Whether lists lie over the page (frame.css). */
 const isOver = () => innerWidth <= 1_000;
