@@ -89,6 +89,7 @@ t.test("[D197] an invitation by email is sent from the page, and its link works 
 
 t.test("[D197] a link that is not valid says why, and offers the login", { skip }, async (t) => {
   const server = await startTestServer(t);
+  await server.person("Ann Ames");
   const { body } = await server.owner.post("/invites/multiuse", {});
   const { pathname } = new URL(body.invite_link);
   const { body: list } = await server.owner.get("/invites");

@@ -93,7 +93,7 @@ function serve(request: PageRequest, tools: SetupTools): HttpReply | Promise<Htt
   return request.method === "POST" ? submit(request, secret, tools, address) : form(firstEntries(request), null);
 }
 
-/** Nobody else could log in: only the owner is here, and the notification bot. */
+/** Only the owner is here, and the notification bot. */
 function isAlone({ realm: { view } }: PageRequest): boolean {
   return view.users.size === 2;
 }
