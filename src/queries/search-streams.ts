@@ -22,7 +22,7 @@ export interface IndexedStream {
 export class SearchStreams {
   readonly #view: View;
   readonly #step: Step;
-  readonly #state: SearchStateRecord;
+  #known: SearchStateRecord | null = null;
   readonly #isIndexOnly: boolean;
   #changed: readonly number[] | "many" | null = null;
 
@@ -31,7 +31,12 @@ export class SearchStreams {
     this.#view = view;
     this.#step = step;
     this.#isIndexOnly = isIndexOnly;
-    this.#state = searchStateIn(view);
+  }
+
+  /** Read when it is needed: a narrow without words need not wait for the index's turns (M9). */
+  get #state(): SearchStateRecord {
+    this.#known ??= searchStateIn(this.#view);
+    return this.#known;
   }
 
   get #unindexedFrom(): number {
