@@ -95,7 +95,7 @@ export class FrameBatch {
     return next;
   }
 
-  /** The batch already fills a frame: later events go into the next one. */
+  /** The batch already fills a frame. */
   get isFull(): boolean {
     return this.size >= limits.socket_events_frame_bytes_max;
   }
@@ -144,11 +144,6 @@ export class PublishBatch {
   /** An empty batch for a reader that has none yet. */
   begin(addressee: Addressee, format: Format): FrameBatch {
     this.#addressees.push(addressee);
-    return this.#starts[format];
-  }
-
-  /** The next batch for a reader that sent a full one. */
-  goOn(format: Format): FrameBatch {
     return this.#starts[format];
   }
 

@@ -184,6 +184,7 @@ export class GatedConnection implements BufferedConnection {
     if (next !== null && "code" in next) this.#connection.end(next.code, next.reason);
     else if (next !== null) {
       this.#waitingBytes -= next.bytes;
+      this.#mayBuffer = true;
       if (sendPart(this.#connection, next.part, next.data, next.isBinary) === sendStatus.dropped) {
         this.#cut();
         this.#listener.dropped();

@@ -172,14 +172,9 @@ export class SocketReader implements FollowingReader {
     }
   }
 
-  /** Collects events until the publication ends or a frame is full. */
+  /** Collects events until the publication ends: what left earlier could overtake an earlier publication (E1). */
   #collect(event: EncodedEvent, batch: PublishBatch): void {
-    const { format } = this.outlet;
-    const frameBatch = this.#added(this.#frameBatch ?? batch.begin(this, format), event);
-    this.#frameBatch = frameBatch;
-    if (!frameBatch.isFull) return;
-    this.#frameBatch = batch.goOn(format);
-    this.outlet.sendFrameBatch(frameBatch);
+    this.#frameBatch = this.#added(this.#frameBatch ?? batch.begin(this, this.outlet.format), event);
   }
 
   /** The publication is over. */
