@@ -14,9 +14,13 @@ export function finished<T>(work: Waiting<T>): T | Promise<T> {
   return done === true ? value : finishedAfter(value, work);
 }
 
-async function finishedAfter<T>(wait: Promise<void>, work: Waiting<T>): Promise<T> {
-  await wait;
-  return finished(work);
+async function finishedAfter<T>(first: Promise<void>, work: Waiting<T>): Promise<T> {
+  for (let wait = first; ; ) {
+    await wait;
+    const { done, value } = work.next();
+    if (done === true) return value;
+    wait = value;
+  }
 }
 
 /** A queue of waiting readers, admitted round robin: a user with many requests waits for users with one. */
