@@ -239,6 +239,9 @@ export class Checkpointer {
 
   #order(realm: AdoptedRealm, records: readonly WaitingRecord[]): void {
     const { id: realmId, folder, turn: from } = realm;
+    // Behind all others, or those at the end would wait for ever while those at the beginning are due again.
+    this.#realms.delete(realmId);
+    this.#realms.set(realmId, realm);
     const { turn } = records.at(-1) as WaitingRecord;
     const turnRow = metaRow(turnKey, turn);
     const guards = [...this.#guards, realm.turnRow];
