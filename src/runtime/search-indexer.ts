@@ -74,6 +74,8 @@ export class SearchIndexer {
   /** The last slice could not be written: the disk is nearly full. */
   #isBlocked = false;
   #sweptAt: number;
+  /** Number of slices while posts went on. */
+  #slices = 0;
   /** Segments that still have to be checked for removed messages. */
   #toSweep: number[] = [];
 
@@ -186,7 +188,10 @@ export class SearchIndexer {
     if (state.leftovers.length > 0) return removeLeftovers(lmdb, state, size);
     const merge = mergeToBegin(state);
     if (merge !== null) return [stateChange(begun(state, merge))];
-    for (const find of [() => this.#tail(state, size), () => this.#edited(state, size), () => this.#topics(state)]) {
+    const finders = [() => this.#tail(state, size), () => this.#edited(state, size), () => this.#topics(state)];
+    // While posts go on, there is always a tail: edits and topics get their turns all the same.
+    const first = size === wholeSlice ? 0 : this.#slices++ % finders.length;
+    for (const find of [...finders.slice(first), ...finders.slice(0, first)]) {
       const changes = find();
       if (changes.length > 0) return changes;
     }
