@@ -50,6 +50,12 @@ function createHttpServer(tls: TlsOptions | null): Server | null {
 
 const checkMs = 1000;
 
+/**
+ * Connections that the kernel completes before the process accepts them: thousands of clients come back at once after a
+ * restart (E2). Beyond Node's default of 511 it would let some of them wait, and reset them.
+ */
+const backlog = 4096;
+
 /** A route and the `ws` server that creates its sockets. */
 interface Mounted {
   upgrade(message: IncomingMessage, socket: Socket, connection: NodeConnection): void;
@@ -188,7 +194,7 @@ class NodeApp implements WebApp {
     return new Promise((resolve) => {
       // Also later: a connection that cannot be accepted, for lack of descriptors, must not end the process.
       this.#server.on("error", () => resolve(null));
-      this.#server.listen({ host, port }, () => {
+      this.#server.listen({ host, port, backlog }, () => {
         this.#checkLater();
         const address = this.#server.address();
         resolve(typeof address === "object" ? (address?.port ?? null) : null);
