@@ -8,8 +8,10 @@ import type { ChannelCreate, ChannelRecord } from "../../schemas/channels.ts";
 import { refuse } from "../../schemas/errors.ts";
 import type { UserRecord } from "../../schemas/users.ts";
 import { type Command, command, done, effects, forServer, type Outcome, type Params } from "../protocol/decision.ts";
+import { revokeLinks } from "../rules/email-changes.ts";
 import { botMessage } from "../rules/notification-bot.ts";
-import { endSetup } from "../rules/setup.ts";
+import { revokeResets } from "../rules/password-resets.ts";
+import { endSetup, openSetup } from "../rules/setup.ts";
 import { changeRealmSettings } from "./realm-settings.ts";
 import { updateUser } from "./user-updates.ts";
 
@@ -17,9 +19,9 @@ import { updateUser } from "./user-updates.ts";
 export const welcomeTopic = "welcome";
 
 export function setUp(params: Params<"realm.set-up">, view: View): Outcome {
-  const open = view.row("setup", "owner");
-  const owner = view.users.get(open?.userId ?? 0);
-  if (open === undefined || owner?.isActive !== true || open.secret !== params.secret) return refuse.notFound();
+  const open = openSetup(view);
+  if (open === null || open.secret !== params.secret) return refuse.notFound();
+  const { owner } = open;
   const { fullName, email: newEmail, name, passwordHash, channelNames } = params;
   const person = { target: { id: owner.id }, role: null, fullName, profileData: [], newEmail };
   // The account has no address of a person yet that a change would have to be confirmed to.
@@ -33,6 +35,8 @@ export function setUp(params: Params<"realm.set-up">, view: View): Outcome {
     ...named.effects,
     effects.put("credentials", owner.id, { userId: owner.id, passwordHash }),
     ...endSetup(view, owner.id),
+    ...revokeResets(view, owner.id),
+    ...revokeLinks(view, owner.id),
     ...enterSends(owner).map(effects.send),
     ...channelNames.map((channel) => effects.send(newChannel(channel, owner))),
     ...(general === undefined ? [] : lessons(general, { ...owner, fullName }, name).map(effects.send)),

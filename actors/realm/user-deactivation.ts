@@ -33,6 +33,7 @@ import { deactivationMail } from "../rules/mail.ts";
 import { notificationBotId } from "../rules/notification-bot.ts";
 import { revokeResets } from "../rules/password-resets.ts";
 import { endSessionsOf } from "../rules/sessions.ts";
+import { endSetup } from "../rules/setup.ts";
 import { endQueues, visibilityEvents } from "../rules/user-visibility.ts";
 import { refuseReturn } from "./bot-admission.ts";
 import { pauseSubscription, resumeSubscription } from "./subscription-records.ts";
@@ -93,7 +94,7 @@ function endOf(view: View, user: UserRecord): Effect[] {
 }
 
 /**
- * Deletes the user's pending emails, unconfirmed email changes and links that set a password. Bots have none of them, so
+ * Deletes the user's pending emails, unconfirmed email changes, links that set a password and the setup link. Bots have none of them, so
  * nothing is scanned for them.
  */
 function pendingMail(view: View, user: UserRecord): Effect[] {
@@ -105,6 +106,7 @@ function pendingMail(view: View, user: UserRecord): Effect[] {
     ...mails.map(({ key }) => effects.remove("mails", key)),
     ...revokeLinks(view, user.id),
     ...revokeResets(view, user.id),
+    ...endSetup(view, user.id),
   ];
 }
 

@@ -126,6 +126,7 @@ export interface RealmsContext {
   readonly startedAt: number;
   /** The server's own address, which is known once it listens. */
   readonly url: () => string;
+  readonly onOpened: (realm: Realm) => void;
 }
 
 export interface OpenedRealms {
@@ -182,6 +183,7 @@ export async function openRealms(config: Config, context: RealmsContext): Promis
         unsubscribeUrl: (mail) => unsubscribeUrl(realm, mail, siteOf(realm)),
       });
       new SearchIndexer(realm, { clock, alarm, terms: searchTerms });
+      context.onOpened(realm);
     },
     onClose(realm, { id }) {
       hubs.park(realm, id);

@@ -4,6 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { openSetup } from "../../actors/rules/setup.ts";
 import { errorBody, refuse } from "../../schemas/errors.ts";
 import type { Member } from "../durability/cluster/member.ts";
 import type { Replication } from "../durability/cluster/replication.ts";
@@ -244,7 +245,8 @@ async function serve(config: Config, tools: ServerTools, context: OpenedFolder):
   let listening: { close(): void } | null = null;
   // Requests that arrive while the organizations close are answered.
   scope.onClose(() => listening?.close());
-  const realms = await openRealms(config, { ...context, alarm, log, meters, startedAt, url });
+  const onOpened = (realm: Realm) => noteOwner(zuliprcOf(dataDir, realm.view.realm.label), realm, log);
+  const realms = await openRealms(config, { ...context, alarm, log, meters, startedAt, url, onOpened });
   scope.onClose(() => realms.close());
   const { host, hubOf, siteOf, durability } = realms;
   const watched = () => [root, durability, ...host.openRealms];
@@ -258,7 +260,7 @@ async function serve(config: Config, tools: ServerTools, context: OpenedFolder):
     startedAt,
     siteOf,
     webPage: context.webPage,
-    onSetUp: (realm) => noteOwner(zuliprcOf(dataDir, realm.view.realm.label), realm, log),
+    onSetUp: onOpened,
     onFailedLogin(by, address) {
       meters.failedLogins.add(by);
       log.warn({ address }, `failed login: wrong ${by}`);
@@ -289,7 +291,6 @@ async function serve(config: Config, tools: ServerTools, context: OpenedFolder):
   }
   administration.serving({ ...parts, ...about }, ports);
   const first = member === null || member.destinationOf("").kind === "here" ? host.realmOf("") : null;
-  if (first !== null) noteOwner(zuliprc, first, log);
   return {
     url: url(),
     port,
@@ -362,8 +363,8 @@ function noteOwner(zuliprc: string, { view }: Realm, log: Log): void {
 
 /** @returns null if it is set up */
 function setupLinkOf({ view }: Realm, site: string): string | null {
-  const open = view.row("setup", "owner");
-  return open === undefined ? null : setupLink(site, open.secret);
+  const open = openSetup(view);
+  return open === null ? null : setupLink(site, open.secret);
 }
 
 function hasValidCredentials(file: string, realm: Realm): boolean {

@@ -2,8 +2,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
+import { command } from "../../actors/protocol/decision.ts";
 import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
 import { readZuliprc } from "../../src/operate/zuliprc.ts";
+import { hashApiKey } from "../../src/operations/identity/authentication.ts";
 import { Client } from "../support/client.ts";
 import { Page } from "../support/page.ts";
 import { runCli } from "../support/process.ts";
@@ -22,7 +25,7 @@ const entries = {
   full_name: "Ann Ames",
   email: "ann@example.com",
   password: "correct horse",
-  channels: "announcements\r\n#projects\r\n\r\n",
+  channels: "announcements\r\n# projects\r\n\r\n",
 };
 
 function send({ url }: TestServer, path: string, changed: Partial<typeof entries> = {}, headers = {}) {
@@ -85,6 +88,7 @@ t.test("[D285] bad entries are explained, keep what was typed, and change nothin
     [{ name: " " }, /Enter a name for the organization/],
     [{ name: long(limits.realm_name_code_points_max + 1) }, /too long/],
     [{ name: "A\u0007" }, /Invalid character/],
+    [{ name: "\u202e" }, /Invalid character/],
     [{ full_name: "" }, /Enter your name/],
     [{ full_name: "Notification Bot|1" }, /cannot end/],
     [{ email: "ann" }, /valid email address/],
@@ -130,4 +134,19 @@ t.test("[S2] nobody but the link's holder sees its secret", async (t) => {
   const secret = path.slice("/setup/".length);
   for (const other of ["/setup/", "/"]) t.notMatch(await (await fetch(`${server.url}${other}`)).text(), secret);
   t.notMatch(readFileSync(join(dataDir, "zuliprc"), "utf8"), secret);
+});
+
+t.test("[D257, D274] a setup ends links that set a password, and a deactivated owner ends the setup", async (t) => {
+  const { server, path } = await newServer(t);
+  const keyHash = hashApiKey("key");
+  const made = { email: "owner@localhost", keyHash };
+  await server.realm.dispatcher.ask(command({ actor: "realm" }, "password.reset-link", made, null));
+  t.equal((await send(server, path, { email: "owner@localhost" })).status, 302);
+  t.equal((await fetch(`${server.url}/accounts/password/reset/key`)).status, 404);
+
+  const other = await newServer(t);
+  const second = await other.server.user("second", roles.owner);
+  t.equal((await second.delete("/users/2")).status, 200);
+  t.equal((await second.post("/users/2/reactivate")).status, 200);
+  t.equal((await send(other.server, other.path)).status, 404);
 });

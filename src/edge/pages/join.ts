@@ -262,12 +262,11 @@ function unavailable(): HttpReply {
   return messagePage(503, { title: "The account cannot be created right now", text: "Try again later." });
 }
 
-/** The account of a form that was sent before, if the password is right. */
-export async function ownLogin(
+async function ownLogin(
   { realm }: PageRequest,
   email: string,
   password: string,
-  { passwords }: Pick<JoinTools, "passwords">,
+  { passwords }: JoinTools,
 ): Promise<VerifiedLogin | null> {
   const holder = realm.view.users.byEmail(email);
   const stored = holder === undefined ? undefined : realm.view.row("credentials", holder.id);

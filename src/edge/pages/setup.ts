@@ -7,10 +7,12 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { command } from "../../../actors/protocol/decision.ts";
 import { welcomeTopic } from "../../../actors/realm/setup.ts";
-import { checkChannelName, checkLine, codePoints } from "../../../domain/text.ts";
+import { openSetup } from "../../../actors/rules/setup.ts";
+import { readRealmSettings } from "../../../domain/realm-settings.ts";
+import { checkChannelName, codePoints } from "../../../domain/text.ts";
 import { isRefusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
-import type { VerifiedLogin } from "../../operations/identity/password-login.ts";
+import { type VerifiedLogin, verifyLogin } from "../../operations/identity/password-login.ts";
 import type { Passwords } from "../../operations/identity/passwords.ts";
 import { startSession } from "../../operations/identity/sessions.ts";
 import { setupPrefix as prefix } from "../../operations/links.ts";
@@ -20,7 +22,7 @@ import { sessionCookie } from "../http/credentials.ts";
 import type { SubmittedForm } from "../http/form.ts";
 import { errorPage, type PageRequest, type PageRoute, redirectPage } from "../http/pages.ts";
 import type { HttpReply } from "../http/reply.ts";
-import { ownLogin, type PersonProblem, personProblem } from "./join.ts";
+import { type PersonProblem, personProblem } from "./join.ts";
 import { fieldMark } from "./join-forms.ts";
 import { eta, formPage, frame, messagePage, tooManyPage } from "./small-pages.ts";
 import type { WebPage } from "./web-page.ts";
@@ -86,16 +88,20 @@ function serve(request: PageRequest, tools: SetupTools): HttpReply | Promise<Htt
   if (looked !== null && looked.retryAfterS > 0) return tooManyPage(looked.retryAfterS);
   if (request.method === "POST" && request.isFromForeignPage) return errorPage(refuse.crossSite());
   const secret = request.rest.replace(/\/$/, "");
-  const open = request.realm.view.row("setup", "owner");
-  if (secret === "") return open !== undefined && isAlone(request) ? waiting() : redirectPage("/");
-  if (open === undefined) return request.method === "POST" ? sentAgain(request, tools, address) : ended();
+  const open = openSetup(request.realm.view);
+  if (secret === "") return open !== null && isAlone(request) ? waiting() : redirectPage("/");
+  if (open === null) return request.method === "POST" ? sentAgain(request, tools, address) : ended();
   if (!isSame(secret, open.secret)) return unknown();
   return request.method === "POST" ? submit(request, secret, tools, address) : form(firstEntries(request), null);
 }
 
-/** Only the owner is here, and the notification bot. */
+/** No person but the owner has an account. */
 function isAlone({ realm: { view } }: PageRequest): boolean {
-  return view.users.size === 2;
+  let people = 0;
+  for (const { botType } of view.users.all()) {
+    if (botType === null && ++people > 1) return false;
+  }
+  return true;
 }
 
 /** In a time that does not depend on how much of it is right. */
@@ -124,7 +130,7 @@ function entriesOf({ values }: SubmittedForm): Entries {
 }
 
 function channelNamesOf({ channels }: Entries): string[] {
-  return channels.split("\n").flatMap((line) => line.trim().replace(/^#/, "") || []);
+  return channels.split("\n").flatMap((line) => line.trim().replace(/^#/, "").trim() || []);
 }
 
 function problemOf(entries: Entries, password: string): Problem | null {
@@ -134,8 +140,8 @@ function problemOf(entries: Entries, password: string): Problem | null {
     const most = limits.realm_name_code_points_max;
     return { field: "name", text: `This name is too long: at most ${most} characters.` };
   }
-  const badLine = checkLine("name", name);
-  if (badLine !== null) return { field: "name", text: badLine.msg };
+  const read = readRealmSettings({ name });
+  if (isRefusal(read)) return { field: "name", text: read.msg };
   const person = personProblem(entries, password);
   if (person !== null) return person;
   const channels = channelNamesOf(entries);
@@ -172,16 +178,21 @@ async function submit(request: PageRequest, secret: string, tools: SetupTools, a
   return user === undefined ? ended() : welcome(request, { user, passwordHash }, tools, address);
 }
 
-/** A person who presses the button twice sees only the second answer. The right password gets the first one. */
+/**
+ * A person who presses the button twice sees only the second answer. The right password gets the first one; another one
+ * is a failed login, so guessing here costs what guessing anywhere does.
+ */
 async function sentAgain(request: PageRequest, tools: SetupTools, address: string): Promise<HttpReply> {
   const sent = request.form();
   if (isRefusal(sent)) return unreadable();
-  const attempt = tools.rates.take("login", address);
-  if (attempt !== null && attempt.retryAfterS > 0) return tooManyPage(attempt.retryAfterS);
-  const login = await ownLogin(request, entriesOf(sent).email, sent.values.get("password") ?? "", tools);
-  if (login === null) return ended();
-  tools.rates.giveBack("login", address);
-  return welcome(request, login, tools, address);
+  const given = { username: entriesOf(sent).email, password: sent.values.get("password") ?? "" };
+  const login = await verifyLogin(request.realm, given, address, tools);
+  if ("user" in login) {
+    tools.onSetUp(request.realm);
+    return welcome(request, login, tools, address);
+  }
+  if (login.code === "RATE_LIMIT_HIT") return tooManyPage(Number(login.fields?.["retry-after"] ?? 60));
+  return login.code === "OVERLOADED" ? unavailable() : ended();
 }
 
 /** Logs the owner in (D256), and leads to the topic in which the notification bot explains topics. */
