@@ -104,6 +104,7 @@ t.test("[D197] a link that is not valid says why, and offers the login", { skip 
 
 t.test("a first visit shows the login without an error in the console", { skip }, async (t) => {
   const server = await startTestServer(t);
+  await server.person("Ann Ames");
   const { page, complaints } = await openPage(t);
   await page.goto(server.url);
   await page.getByLabel("Email address").waitFor();
