@@ -210,7 +210,12 @@ export class SocketReader implements FollowingReader {
       const position = this.#hub.realm.dispatcher.takePosition();
       frameBatch = this.#added(frameBatch, event.renumbered(position));
     }
-    this.outlet.sendFrameBatch(frameBatch);
+    if (frameBatch.size === 0) return;
+    // As a publication does, so that it keeps its place behind those that wait at the gate (E1).
+    const leave = () => {
+      if (!this.#isDetached()) this.outlet.sendPassed(frameBatch);
+    };
+    this.#hub.realm.gate.waitFor(leave, undefined, frameBatch.size);
   }
 
   takenOver(): void {
