@@ -334,6 +334,8 @@ export class Overlay {
   #remove(row: TableRow): void {
     this.#count(-sizeOf(row));
     row.turn = 0;
+    // The row may stay in a list until the next tidying.
+    row.bytes = null;
     row.table.rows.delete(row.ordered);
     row.table.sorted.lost();
   }
