@@ -1,6 +1,6 @@
 /**
- * The first run (D285): the holder of the setup link names the organization and claims the owner's account, all
- * in one turn. The notification bot then explains topics in one.
+ * The first run (D285): the holder of the setup link names the organization and claims the owner's account, all in one
+ * turn. The notification bot then explains topics.
  */
 
 import type { View } from "../../domain/view.ts";

@@ -94,8 +94,8 @@ function endOf(view: View, user: UserRecord): Effect[] {
 }
 
 /**
- * Deletes the user's pending emails, unconfirmed email changes, links that set a password and the setup link. Bots have none of them, so
- * nothing is scanned for them.
+ * Deletes the user's pending emails, unconfirmed email changes, links that set a password and the setup link. Bots have
+ * none of them, so nothing is scanned for them.
  */
 function pendingMail(view: View, user: UserRecord): Effect[] {
   if (user.botType !== null) return [];
